@@ -1,0 +1,1 @@
+"""deepfact: revisable factuality benchmarks, Audit-then-Score rounds, verifier regression."""

@@ -1,0 +1,33 @@
+"""What an importer gives: sources, claims with their annotations, and every row it left out.
+
+An importer reads files and nothing else; it writes no benchmark. No row is dropped without a
+reason, and a label is mapped by a table in `deepfact.core.labels` or in the mapping file, never guessed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from deepfact.records import Annotation, Claim, KeyEntry, Source
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedRow:
+    """A row that could not be imported, and why."""
+
+    where: str
+    """File and line (or claim id)."""
+    why: str
+
+
+@dataclass(slots=True)
+class Imported:
+    """What came out of the files of a data set."""
+
+    sources: list[Source] = field(default_factory=list)
+    claims: list[tuple[Claim, Annotation | None]] = field(default_factory=list)
+    skipped: list[SkippedRow] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What a reader of the dataset card should know: duplicates, label mapping, licence."""
+    keys: list[KeyEntry] = field(default_factory=list)
+    """Micro-gold, where the data set has one."""

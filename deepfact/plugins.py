@@ -1,0 +1,76 @@
+"""How a kind named in a spec becomes an object: built-ins and third parties' entry points.
+
+Every extension point (verifiers, auditors, ...) is a table of ``kind -> "module:class"`` plus
+an entry-point group of the same meaning. Modules are imported when a kind is used, never
+before. A class is called with the options of the spec as keyword arguments, checked against
+its signature, so that a third party needs no base class and no schema.
+
+This module knows nothing of any particular extension point.
+"""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Mapping, get_type_hints
+
+from pydantic import ConfigDict, ValidationError, create_model
+
+from deepfact.errors import ConfigError, did_you_mean
+
+
+def build(group: str, built_in: Mapping[str, str], kind: str, options: Mapping[str, Any]) -> Any:
+    """The object that ``kind`` and ``options`` describe.
+
+    Args:
+        group: entry-point group that third parties use, such as ``deepfact.verifiers``.
+        built_in: ``kind -> "module:class"``.
+        kind: the kind asked for.
+        options: keyword arguments of its class.
+
+    Raises:
+        ConfigError: unknown kind, unknown or missing option, option of the wrong type.
+    """
+    factory = _resolve(group, built_in, kind)
+    return factory(**_checked(factory, f"{group.removeprefix('deepfact.')} kind {kind!r}", options))
+
+
+def kinds(group: str, built_in: Mapping[str, str]) -> list[str]:
+    """All kinds that can be built, sorted."""
+    return sorted({*built_in, *(point.name for point in entry_points(group=group))})
+
+
+def _resolve(group: str, built_in: Mapping[str, str], kind: str) -> Any:
+    if kind in built_in:
+        module, _, name = built_in[kind].partition(":")
+        return getattr(import_module(module), name)
+    point: EntryPoint | None = next(iter(entry_points(group=group, name=kind)), None)
+    if point is None:
+        hint = did_you_mean(kind, kinds(group, built_in))
+        raise ConfigError(f"unknown kind {kind!r} of {group.removeprefix('deepfact.')}", fix=hint)
+    return point.load()
+
+
+def _checked(factory: Any, what: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, converted to the types that the factory's signature asks for."""
+    parameters = inspect.signature(factory).parameters
+    for name in options:
+        if name not in parameters:
+            raise ConfigError(f"{what} has no option {name!r}", fix=did_you_mean(name, parameters))
+    target = factory.__init__ if inspect.isclass(factory) else factory
+    hints = get_type_hints(target)
+    fields: dict[str, Any] = {
+        name: (
+            hints.get(name, Any),
+            ... if parameter.default is inspect.Parameter.empty else parameter.default,
+        )
+        for name, parameter in parameters.items()
+    }
+    model = create_model("Options", __config__=ConfigDict(arbitrary_types_allowed=True), **fields)
+    try:
+        checked = model(**options)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ConfigError(f"{what}, option {first['loc'][0]!r}: {first['msg']}") from None
+    return {name: getattr(checked, name) for name in options}

@@ -1,0 +1,319 @@
+"""The records of a run: its spec, its journal, its scores and what came of it.
+
+As in `deepfact.records`: frozen, unknown keys refused, no I/O, no clock. Durations and
+wall-clock times live in the journal alone, so that a resumed run's record equals that of
+an undisturbed one.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, Field
+
+from deepfact.records import (
+    Adjudication,
+    Case,
+    CaseKey,
+    FileRecord,
+    Hash,
+    Id,
+    Label,
+    Outcome,
+    Record,
+    Revision,
+    Ruling,
+)
+
+# --- specs: what a user writes in YAML ---------------------------------------------------
+
+
+class VerifierSpec(Record):
+    """Which verifier, under which name, with which options."""
+
+    kind: str = Field(min_length=1)
+    name: str = ""
+    """Shown in reports; the kind when empty."""
+    options: dict[str, Any] = {}
+    """Checked by the verifier's own options model."""
+
+    @property
+    def label(self) -> str:
+        """The name to show."""
+        return self.name or self.kind
+
+
+class AuditorSpec(Record):
+    """One auditor, as declared in ``auditors/*.yaml``."""
+
+    name: Id
+    kind: str = Field(min_length=1)
+    about: str = ""
+    """Who or what it is, and how far it can be trusted; shown in reports."""
+    options: dict[str, Any] = {}
+
+
+class PolicyRule(StrEnum):
+    """How many auditors must agree for a case to be decided."""
+
+    SINGLE = "single"
+    MAJORITY = "majority"
+    UNANIMOUS = "unanimous"
+
+
+class PolicySpec(Record):
+    """How adjudications become rulings."""
+
+    rule: PolicyRule = PolicyRule.SINGLE
+    allow_self_judging: bool = False
+    """Let an auditor judge challenges of its own model. Off unless written down here."""
+
+
+class ControlSpec(Record):
+    """Which cases are put before auditors although nobody challenged them, as shares of the
+    claims on which verifier and benchmark agree."""
+
+    agreed: float = Field(default=0.1, ge=0, le=1)
+    microgold: float = Field(default=0.5, ge=0, le=1)
+    """The same for micro-gold claims, whose answer is known."""
+
+
+class StageSpec(Record):
+    """One round; what it leaves out is taken from the run's spec."""
+
+    challenger: VerifierSpec | None = None
+    auditors: tuple[str, ...] | None = None
+    policy: PolicySpec | None = None
+    controls: ControlSpec | None = None
+
+
+class RoundSpec(FileRecord):
+    """A run of one or several Audit-then-Score rounds (``deepfact round run CONFIG``)."""
+
+    name: Id
+    benchmark: str = Field(min_length=1)
+    """``name@version``, or a folder with ``@version``; the newest version when left out."""
+    challenger: VerifierSpec = VerifierSpec(kind="local")
+    auditors: tuple[str, ...] = Field(min_length=1)
+    """Names of files in ``auditors/`` (without ``.yaml``), or paths."""
+    policy: PolicySpec = PolicySpec()
+    controls: ControlSpec = ControlSpec()
+    scored: tuple[VerifierSpec, ...] = ()
+    """Further verifiers scored beside the challenger; they challenge nothing."""
+    rounds: tuple[StageSpec, ...] = Field(default=(StageSpec(),), min_length=1)
+    seed: int = 0
+    """Draws the controls and the order of the two sides of each case."""
+    commit_to: Literal["benchmark", "run"] = "benchmark"
+    """Where new versions go: into the benchmark, or into a copy of it in the run's folder."""
+    date: AwareDatetime | None = None
+    """The date that revisions carry; the day the run starts when left out."""
+
+
+# --- scores ------------------------------------------------------------------------------
+
+
+class Rate(Record):
+    """A share with everything it needs to be shown: k of n, its interval, and how many of
+    the n had no verdict."""
+
+    k: int = Field(ge=0)
+    n: int = Field(ge=0)
+    unverified: int = Field(default=0, ge=0)
+    low: float
+    high: float
+    method: str
+    """How the 95 % interval was made, such as ``wilson``."""
+
+    @property
+    def value(self) -> float | None:
+        """k / n; None when n is 0."""
+        return self.k / self.n if self.n else None
+
+
+class Estimate(Record):
+    """A statistic that is not a share, with its interval."""
+
+    value: float | None
+    n: int = Field(ge=0)
+    low: float | None = None
+    high: float | None = None
+    method: str = ""
+
+
+class ClassScore(Record):
+    """Precision, recall and F1 of one label. None where the denominator is 0."""
+
+    label: Label
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    n: int = Field(ge=0)
+    """Claims that carry this label."""
+
+
+class ScoreSheet(Record):
+    """One verifier scored on one version of a benchmark."""
+
+    verifier: str
+    on: str
+    """Which key: such as ``version 1``, ``version 2``, ``version 2 without own challenges``."""
+    n: int = Field(ge=0)
+    unverified: int = Field(ge=0)
+    """Claims with a failure for an answer, or none. They count as wrong."""
+    missing: int = Field(default=0, ge=0)
+    """Those of the unverified for which there was no record at all."""
+    accuracy: Rate
+    """All three labels."""
+    accuracy_clustered: Estimate
+    """The same, with a bootstrap interval clustered by report."""
+    binary: Rate
+    """DeepFact's rule: supported against the rest; a missing verdict counts as wrong."""
+    macro_f1: Estimate
+    per_class: tuple[ClassScore, ...]
+    confusion: tuple[tuple[int, ...], ...]
+    """Rows: benchmark label; columns: verdict, the last one unverified. Order of `Label`."""
+    strata: dict[str, Rate] = {}
+
+
+# --- journal -----------------------------------------------------------------------------
+
+
+class RunStarted(FileRecord):
+    """First line of a journal: ties the journal to its spec and base version."""
+
+    event: Literal["run_started"] = "run_started"
+    at: AwareDatetime
+    spec_hash: Hash
+    date: AwareDatetime
+    base_state: Hash
+
+
+class Answered(FileRecord):
+    """A verifier's outcome on one claim."""
+
+    event: Literal["answered"] = "answered"
+    at: AwareDatetime
+    round: int
+    verifier: str
+    outcome: Outcome
+
+
+class CaseOpened(FileRecord):
+    """A blind case, before any auditor has seen it."""
+
+    event: Literal["case_opened"] = "case_opened"
+    at: AwareDatetime
+    round: int
+    case: Case
+
+
+class Adjudicated(FileRecord):
+    """An auditor's decision."""
+
+    event: Literal["adjudicated"] = "adjudicated"
+    at: AwareDatetime
+    round: int
+    adjudication: Adjudication
+
+
+class VersionCommitted(FileRecord):
+    """The version that a round made (or the base, when it changed nothing)."""
+
+    event: Literal["version_committed"] = "version_committed"
+    at: AwareDatetime
+    round: int
+    version: int
+    state_hash: Hash
+
+
+JournalEvent = Annotated[
+    RunStarted | Answered | CaseOpened | Adjudicated | VersionCommitted,
+    Field(discriminator="event"),
+]
+
+
+# --- the record of a run -----------------------------------------------------------------
+
+
+class VersionRef(Record):
+    """A version of a benchmark, by number and by the hash of its state."""
+
+    benchmark: str
+    version: int
+    state_hash: Hash
+
+
+class MicroGoldScore(Record):
+    """How many micro-gold claims a version, auditor or verifier has right."""
+
+    of: str
+    accuracy: Rate
+
+
+class AuditorScore(Record):
+    """What an auditor did in a round, measured where the answer is known."""
+
+    auditor: str
+    about: str = ""
+    simulated: bool = False
+    cases: int
+    cannot_tell: int
+    microgold: Rate
+    """Right decisions on cases whose claim is micro-gold."""
+    controls_upheld: Rate
+    """Controls on which the auditor kept the label that verifier and benchmark share."""
+
+
+class RoundRecord(Record):
+    """Everything one round did."""
+
+    round: int
+    base: VersionRef
+    result: VersionRef
+    challenger: str
+    outcomes: tuple[Outcome, ...]
+    """Of the challenger, in the order of the benchmark's claims."""
+    cases: tuple[Case, ...]
+    keys: tuple[CaseKey, ...]
+    adjudications: tuple[Adjudication, ...]
+    rulings: tuple[Ruling, ...]
+    revisions: tuple[Revision, ...]
+    scores: tuple[ScoreSheet, ...]
+    auditors: tuple[AuditorScore, ...]
+
+    @property
+    def challenges(self) -> int:
+        """Cases in which the challenger disagreed with the benchmark."""
+        return sum(key.kind == "challenge" for key in self.keys)
+
+    @property
+    def accepted(self) -> int:
+        """Challenges that were accepted."""
+        return sum(ruling.accepts_challenge for ruling in self.rulings)
+
+
+class RunStatus(StrEnum):
+    """Where a run stands. A pending run waits for people and can be resumed."""
+
+    COMPLETE = "complete"
+    PENDING = "pending"
+
+
+class RunRecord(FileRecord):
+    """``record.json``: what came of a run, complete enough to report on without the store."""
+
+    name: str
+    status: RunStatus
+    deepfact: str
+    """Version of deepfact that wrote it."""
+    spec: RoundSpec
+    auditors: tuple[AuditorSpec, ...]
+    date: AwareDatetime
+    rounds: tuple[RoundRecord, ...]
+    microgold: tuple[MicroGoldScore, ...] = ()
+    """One per version, oldest first: the evolution curve."""
+    waiting: tuple[str, ...] = ()
+    """Case ids that still need a decision, when pending."""
+    simulated: bool = False
+    """An auditor was a simulation that knows the key; its figures show the loop, not people."""

@@ -1,0 +1,206 @@
+"""Reading and writing the files that deepfact keeps, whatever the locale: UTF-8, LF, whole.
+
+Every reader of records goes through here, so that a broken file always gives the same kind
+of error: what, in which file and line, and what to do. Writing is atomic: a reader sees the
+old file or the new one. This module knows no particular record.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, Callable, Iterable, Iterator, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from deepfact.errors import InputError, NewerSchemaError, RecordError
+from deepfact.records import SCHEMA_VERSION
+
+T = TypeVar("T")
+
+MAX_LINE = 8 * 1024 * 1024
+"""Longest line of a JSON Lines or CSV file, in bytes. A longer one is surely a mistake."""
+
+MIGRATIONS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""``(record name, schema version) -> step to the next version``. Steps are named functions
+with a test each. Empty while every record is at schema 1."""
+
+
+# --- reading -----------------------------------------------------------------------------
+
+
+def read_text(path: Path, *, encoding: str = "utf-8") -> str:
+    """The text of a file, byte for byte (line ends are kept).
+
+    Raises:
+        InputError: no such file, unreadable, or not in that encoding.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError("no such file", where=str(path)) from None
+    except IsADirectoryError:
+        raise InputError("this is a folder, a file is needed", where=str(path)) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from None
+    return decode(data, where=str(path), encoding=encoding)
+
+
+def decode(data: bytes, *, where: str, encoding: str = "utf-8") -> str:
+    """``data`` as text; a byte-order mark or another encoding is an error that says what to do."""
+    if encoding.lower().replace("_", "-") in ("utf-8", "utf8") and data.startswith(
+        (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+    ):
+        name = "utf-8-sig" if data.startswith(b"\xef") else "utf-16"
+        raise InputError(
+            f"the file starts with a byte-order mark ({name})",
+            where=where,
+            fix=f"save it as plain UTF-8, or name the encoding where the command takes one: "
+            f"--encoding {name}",
+        )
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"not {encoding} (byte 0x{data[error.start]:02x})",
+            where=f"{where}, line {line}",
+            fix="save it as UTF-8, or name the encoding where the command takes one: "
+            "--encoding cp1252",
+        ) from None
+    except LookupError:
+        raise InputError(f"unknown encoding {encoding!r}", where=where) from None
+
+
+def read_record(path: Path, record: type[T]) -> T:
+    """The record that a JSON file holds.
+
+    Raises:
+        RecordError: not JSON, or not of the record's shape.
+        NewerSchemaError: written under a newer schema.
+    """
+    return parse_record(read_text(path), record, where=str(path))
+
+
+def parse_record(text: str | bytes, record: type[T] | TypeAdapter[T], *, where: str) -> T:
+    """The record that ``text`` holds as JSON; errors as `read_record`."""
+    adapter: TypeAdapter[T] = record if isinstance(record, TypeAdapter) else TypeAdapter(record)
+    try:
+        return adapter.validate_json(text)
+    except ValidationError as error:
+        failure = error
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise RecordError(f"not JSON: {error}", where=where) from None
+    if not isinstance(data, dict):
+        raise RecordError("a JSON object is needed", where=where)
+    migrated = _migrated(data, getattr(record, "__name__", ""), where)
+    if migrated is not data:
+        return adapter.validate_python(migrated)
+    raise RecordError(explain(failure), where=where)
+
+
+def _migrated(data: dict[str, Any], name: str, where: str) -> dict[str, Any]:
+    """``data`` brought to the current schema, or itself when there is nothing to do."""
+    version = data.get("schema_version", SCHEMA_VERSION)
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise NewerSchemaError(
+            f"schema version {version} is newer than this deepfact knows ({SCHEMA_VERSION})",
+            where=where,
+            fix="upgrade deepfact: pip install --upgrade deepfact",
+        )
+    while isinstance(version, int) and (step := MIGRATIONS.get((name, version))):
+        data, version = step(data), version + 1
+    return data
+
+
+def explain(error: ValidationError) -> str:
+    """A validation error in a few plain words, the first three problems."""
+    problems = []
+    for item in error.errors()[:3]:
+        field = ".".join(str(part) for part in item["loc"])
+        problems.append(f"{field}: {item['msg']}" if field else item["msg"])
+    more = error.error_count() - len(problems)
+    return "; ".join(problems) + (f"; and {more} more" if more > 0 else "")
+
+
+def read_lines(path: Path, *, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    """``(line number, line)`` of a text file, split on LF only, blank lines left out.
+
+    Raises:
+        InputError: unreadable, not UTF-8, or a line longer than `MAX_LINE`.
+    """
+    try:
+        file = path.open("rb")
+    except OSError:
+        read_text(path)  # raises, with the reason
+        raise
+    with file:
+        number = 0
+        while line := file.readline(MAX_LINE + 1):
+            number += 1
+            if len(line) > MAX_LINE:
+                raise InputError(
+                    f"the line is longer than {MAX_LINE // 1024 // 1024} MB",
+                    where=f"{path}, line {number}",
+                    fix="is this a JSON Lines file? It holds one record on each line",
+                )
+            text = decode(line, where=f"{path}, line {number}", encoding=encoding)
+            if text.strip():
+                yield number, text.rstrip("\r\n")
+
+
+def read_jsonl(path: Path, record: type[T] | TypeAdapter[T]) -> Iterator[T]:
+    """The records of a JSON Lines file; errors as `read_record`, with the line."""
+    adapter: TypeAdapter[T] = record if isinstance(record, TypeAdapter) else TypeAdapter(record)
+    name = getattr(record, "__name__", "")
+    for number, line in read_lines(path):
+        try:
+            yield adapter.validate_json(line)
+        except ValidationError:
+            yield parse_record(line, record if name else adapter, where=f"{path}, line {number}")
+
+
+# --- writing -----------------------------------------------------------------------------
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file as UTF-8 so that it is there whole or not at all."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or not at all, and durable on return."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, staged = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(staged).chmod(0o644)
+        Path(staged).replace(path)
+    except BaseException:
+        Path(staged).unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make renames in a folder durable, where the system can."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # Windows cannot open folders; renames are durable enough there
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def jsonl(lines: Iterable[str]) -> str:
+    """Canonical lines as the text of a JSON Lines file."""
+    return "".join(f"{line}\n" for line in lines)
