@@ -514,4 +514,3 @@ def parse_when(text: str) -> datetime:
     """
     when = datetime.fromisoformat(text)
     return when if when.tzinfo else when.replace(tzinfo=UTC)
-

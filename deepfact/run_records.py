@@ -190,12 +190,13 @@ class RunStarted(FileRecord):
 
 
 class Answered(FileRecord):
-    """A verifier's outcome on one claim."""
+    """A verifier's outcome on one claim. It holds for the whole run: a verifier does not see
+    labels, so a later round that asks the same verifier uses it again."""
 
     event: Literal["answered"] = "answered"
     at: AwareDatetime
-    round: int
     verifier: str
+    """The name in the verifier's spec."""
     outcome: Outcome
 
 
@@ -265,6 +266,14 @@ class AuditorScore(Record):
     """Controls on which the auditor kept the label that verifier and benchmark share."""
 
 
+class InadmissibleChallenge(Record):
+    """A verdict that disagrees with the label but does not argue for itself; nobody audits it."""
+
+    claim_id: Id
+    label: Label
+    why: str
+
+
 class RoundRecord(Record):
     """Everything one round did."""
 
@@ -274,6 +283,9 @@ class RoundRecord(Record):
     challenger: str
     outcomes: tuple[Outcome, ...]
     """Of the challenger, in the order of the benchmark's claims."""
+    inadmissible: tuple[InadmissibleChallenge, ...] = ()
+    repeated: int = 0
+    """Challenges not put again, since an earlier round of this run ruled on the same argument."""
     cases: tuple[Case, ...]
     keys: tuple[CaseKey, ...]
     adjudications: tuple[Adjudication, ...]

@@ -1,7 +1,8 @@
 """What an importer gives: sources, claims with their annotations, and every row it left out.
 
 An importer reads files and nothing else; it writes no benchmark. No row is dropped without a
-reason, and a label is mapped by a table in `deepfact.core.labels` or in the mapping file, never guessed.
+reason, and a label is mapped by a table in `deepfact.core.labels` or in the mapping file, never
+guessed.
 """
 
 from __future__ import annotations
@@ -31,3 +32,15 @@ class Imported:
     """What a reader of the dataset card should know: duplicates, label mapping, licence."""
     keys: list[KeyEntry] = field(default_factory=list)
     """Micro-gold, where the data set has one."""
+
+
+def note_repeated_texts(imported: Imported) -> None:
+    """Add a note that names the claims whose text occurs more than once, if there are any."""
+    ids: dict[str, list[str]] = {}
+    for claim, _ in imported.claims:
+        ids.setdefault(claim.text, []).append(claim.id)
+    repeated = [" = ".join(same) for same in ids.values() if len(same) > 1]
+    if repeated:
+        imported.notes.append(
+            f"{len(repeated)} claim texts occur more than once: {'; '.join(repeated)}."
+        )

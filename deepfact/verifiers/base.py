@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Awaitable, Mapping, Protocol, runtime_checkable
 
 from deepfact import plugins
-from deepfact.records import Claim, Source, VerificationFailure, Verdict
+from deepfact.records import Claim, Source, Verdict, VerificationFailure
 from deepfact.retrievers.base import Retriever
 from deepfact.run_records import VerifierSpec
 

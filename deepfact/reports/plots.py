@@ -1,0 +1,175 @@
+"""Plots as inline SVG: no scripts, no fonts of their own, readable in grey and in the dark.
+
+Series differ by shape as well as by colour; colours are the page's (``currentColor`` and CSS
+classes). Each plot has a title and a description for those who do not see it; the table of
+its figures stands beneath it in the report. Geometry only: no statistics are worked out here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Sequence
+
+from markupsafe import Markup
+
+from deepfact.reports.templating import html_escape, percent, rate_words
+from deepfact.run_records import Rate
+
+WIDTH = 440
+"""Width of every plot in its own units; the page scales it."""
+LEFT, RIGHT = 40, 18
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One rate in a plot: its name, the series it belongs to, the rate."""
+
+    name: str
+    series: str
+    rate: Rate
+
+
+def element(tag: str, content: str | Markup = "", **attributes: str | float) -> Markup:
+    """An SVG element. Content and attribute values are escaped unless they are markup;
+    ``class_`` and ``stroke_width`` are written ``class`` and ``stroke-width``."""
+    written = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{html_escape(_short(value))}"'
+        for name, value in attributes.items()
+    )
+    return Markup(f"<{tag}{written}>{html_escape(content)}</{tag}>")  # noqa: S704 -- escaped
+
+
+def _short(value: str | float) -> str:
+    """A coordinate with at most one decimal, so that equal plots are equal bytes."""
+    return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def _figure(ident: str, title: str, description: str, height: float, parts: list[Markup]) -> Markup:
+    body = Markup("").join(
+        [
+            element("title", title, id=f"{ident}-t"),
+            element("desc", description, id=f"{ident}-d"),
+            *parts,
+        ]
+    )
+    labelled = f"{ident}-t {ident}-d"
+    # viewBox is the one SVG attribute here with a capital letter.
+    return element(
+        "svg", body, viewBox=f"0 0 {WIDTH} {_short(height)}", role="img", aria_labelledby=labelled
+    )
+
+
+def _mark(series: int, x: float, y: float) -> Markup:
+    """The mark of a series: a shape of its own for each of the first four."""
+    kind = f"mark s{series % 4}"
+    if series % 4 == 0:
+        return element("circle", class_=kind, cx=x, cy=y, r=4.5)
+    if series % 4 == 1:
+        return element("rect", class_=kind, x=x - 4, y=y - 4, width=8.0, height=8.0)
+    corners = [(0, -5.5), (5.5, 4.5), (-5.5, 4.5)] if series % 4 == 2 else [
+        (0, -6), (6, 0), (0, 6), (-6, 0)]
+    points = " ".join(f"{_short(x + dx)},{_short(y + dy)}" for dx, dy in corners)
+    return element("polygon", class_=kind, points=points)
+
+
+def _clip(share: float) -> float:
+    return min(1.0, max(0.0, share))
+
+
+def _label(name: str, room: int) -> str:
+    """A name that fits under its tick: ``version 3`` is ``v3``, others are cut."""
+    short = re.sub(r"^version (\d+)$", r"v\1", name)
+    return short if len(short) <= room else f"{short[: room - 1]}…"
+
+
+def evolution(ident: str, scores: Sequence[tuple[str, Rate]]) -> Markup:
+    """Micro-gold accuracy by version, with interval bars.
+
+    Args:
+        ident: unique in the page.
+        scores: ``(version, accuracy)``, oldest first. A rate of n = 0 leaves a gap.
+    """
+    top, bottom, height = 16.0, 196.0, 226.0
+    step = (WIDTH - LEFT - RIGHT) / max(1, len(scores))
+
+    def y_of(share: float) -> float:
+        return bottom - (bottom - top) * _clip(share)
+
+    parts: list[Markup] = []
+    for tick in (0, 25, 50, 75, 100):
+        y = y_of(tick / 100)
+        kind = "axis" if tick == 0 else "grid"
+        parts.append(element("line", class_=kind, x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y))
+        parts.append(element("text", f"{tick}\u00a0%", x=LEFT - 6, y=y + 4, text_anchor="end"))
+    drawn: list[tuple[float, float]] = []
+    marks: list[Markup] = []
+    room = max(3, int(step / 7))
+    for index, (name, rate) in enumerate(scores):
+        x = LEFT + step * (index + 0.5)
+        parts.append(element("text", _label(name, room), x=x, y=bottom + 20, text_anchor="middle"))
+        if rate.value is None:
+            continue
+        low, high, y = y_of(rate.low), y_of(rate.high), y_of(rate.value)
+        drawn.append((x, y))
+        marks += [
+            element("line", class_="bar s0", x1=x, x2=x, y1=low, y2=high),
+            element("line", class_="bar s0", x1=x - 5, x2=x + 5, y1=low, y2=low),
+            element("line", class_="bar s0", x1=x - 5, x2=x + 5, y1=high, y2=high),
+            _mark(0, x, y),
+        ]
+        if step >= 52:
+            marks.append(element("text", percent(rate.value), class_="value", x=x + 9, y=y + 14))
+    path = " ".join(f"{_short(x)},{_short(y)}" for x, y in drawn)
+    if len(drawn) > 1:
+        parts.append(element("polyline", class_="curve s0", points=path))
+    told = "; ".join(f"{name}: {rate_words(rate)}" for name, rate in scores)
+    return _figure(ident, "Micro-gold accuracy by version", f"{told}.", height, parts + marks)
+
+
+def dots(ident: str, title: str, points: Sequence[Point]) -> Markup:
+    """Rates as dots with their intervals on one scale from 0 to 100 %, one row each.
+
+    Args:
+        ident: unique in the page.
+        title: what the rates are.
+        points: rows top to bottom; each series has a shape of its own, and rows of one name
+            stand together under that name.
+    """
+    left, right = 14, 62
+    series = list(dict.fromkeys(point.series for point in points))
+    parts: list[Markup] = []
+    y = 14.0
+
+    def x_of(share: float) -> float:
+        return left + (WIDTH - left - right) * _clip(share)
+
+    for index, name in enumerate(series):
+        parts += [_mark(index, left, y - 4), element("text", name, x=left + 12, y=y)]
+        y += 18
+    top, group = y, ""
+    for point in points:
+        if point.name != group:
+            y += 18
+            parts.append(element("text", _label(point.name, 60), class_="value", x=left - 4, y=y))
+            group = point.name
+        y += 16
+        at = series.index(point.series)
+        if point.rate.value is None:
+            parts.append(element("text", "no rate (n = 0)", x=left, y=y + 4))
+            continue
+        low, high = x_of(point.rate.low), x_of(point.rate.high)
+        parts += [
+            element("line", class_=f"bar s{at % 4}", x1=low, x2=high, y1=y, y2=y),
+            _mark(at, x_of(point.rate.value), y),
+            element("text", percent(point.rate.value), x=WIDTH - right + 10, y=y + 4),
+        ]
+    bottom, scale = y + 12, []
+    for tick in (0, 25, 50, 75, 100):
+        x = x_of(tick / 100)
+        scale.append(element("line", class_="grid", x1=x, x2=x, y1=top + 4, y2=bottom))
+        scale.append(
+            element("text", f"{tick}\u00a0%", x=x, y=bottom + 16, text_anchor="middle")
+        )
+    told = "; ".join(f"{p.name}, {p.series}: {rate_words(p.rate)}" for p in points)
+    return _figure(ident, title, f"{told}.", bottom + 24, scale + parts)

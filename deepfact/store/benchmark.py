@@ -1,0 +1,413 @@
+"""The versioned benchmark store: versions as revisions over a parent, checked by hash.
+
+    benchmarks/<name>/
+      versions/<n>/manifest.json     parent, hashes, counts, author, date, note
+      versions/<n>/revisions.jsonl   one revision a line
+      sources/                       content-addressed, see `deepfact.store.sources`
+      keys/<which>.jsonl             known answers, kept apart; never given to who is measured
+      CHANGELOG.md                   one line a version
+      README.md                      the dataset card
+
+A version's folder appears by one rename, so a killed commit leaves the old versions and
+nothing else; what it left lying is cleared when the benchmark is next opened. A committed
+version is never written to again. This module does no scoring and knows no labels' meaning.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Iterable
+
+from deepfact.core.state import EMPTY, State, apply, fold
+from deepfact.errors import BenchmarkError, IntegrityError, did_you_mean
+from deepfact.records import (
+    BENCHMARK_NAME,
+    Claim,
+    KeyEntry,
+    Manifest,
+    Revision,
+    Source,
+    sha256_of,
+)
+from deepfact.run_records import VersionRef
+from deepfact.store.files import jsonl, read_jsonl, read_record, read_text, write_text
+from deepfact.store.sources import SourceStore
+
+CHANGELOG_HEAD = (
+    "# Changelog\n\nOne line a version; written by deepfact, checked by `bench verify`.\n\n"
+)
+
+
+@dataclass(frozen=True)
+class BenchmarkVersion:
+    """One version of a benchmark, read and checked."""
+
+    store: BenchmarkStore
+    manifest: Manifest
+    state: State
+
+    @property
+    def ref(self) -> VersionRef:
+        """Its name, number and state hash."""
+        return VersionRef(
+            benchmark=self.store.name,
+            version=self.manifest.version,
+            state_hash=self.manifest.state_hash,
+        )
+
+    @property
+    def claims(self) -> list[Claim]:
+        """The live claims, in order."""
+        return self.state.claims
+
+    @property
+    def sources(self) -> SourceStore:
+        """The sources by id."""
+        return self.store.sources
+
+    def __str__(self) -> str:
+        return f"{self.store.name}@{self.manifest.version}"
+
+
+class BenchmarkStore:
+    """One benchmark's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Opens the benchmark in ``folder`` and clears what an interrupted commit left.
+
+        Raises:
+            BenchmarkError: there is no benchmark there.
+        """
+        self.folder = folder
+        if not (folder / "versions").is_dir():
+            raise BenchmarkError("there is no benchmark in this folder", where=str(folder))
+        self._finish_interrupted()
+
+    @classmethod
+    def create(cls, folder: Path, *, card: str) -> BenchmarkStore:
+        """A new, empty benchmark; ``card`` becomes its README.md.
+
+        Raises:
+            BenchmarkError: the folder's name is no benchmark name, or it exists already.
+        """
+        check_name(folder.name)
+        if folder.exists() and any(folder.iterdir()):
+            raise BenchmarkError(
+                "this folder exists and is not empty",
+                where=str(folder),
+                fix="choose another name, or import into it as a new version",
+            )
+        (folder / "versions").mkdir(parents=True, exist_ok=True)
+        write_text(folder / "README.md", card)
+        write_text(folder / "CHANGELOG.md", CHANGELOG_HEAD)
+        return cls(folder)
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.folder.resolve().name
+
+    @cached_property
+    def sources(self) -> SourceStore:
+        """The benchmark's sources by id."""
+        return SourceStore(self.folder / "sources")
+
+    # --- reading -------------------------------------------------------------------------
+
+    def versions(self) -> list[int]:
+        """Version numbers, ascending.
+
+        Raises:
+            IntegrityError: two folders stand for one number.
+        """
+        numbers: dict[int, str] = {}
+        for path in sorted((self.folder / "versions").iterdir()):
+            if not re.fullmatch(r"\d+", path.name):
+                continue
+            number = int(path.name)
+            if number in numbers:
+                raise IntegrityError(
+                    f"two versions have the number {number}: {numbers[number]} and {path.name}",
+                    where=str(path.parent),
+                    fix="keep the one whose folder is the plain number",
+                )
+            numbers[number] = path.name
+        return sorted(numbers)
+
+    def version_folder(self, version: int) -> Path:
+        """Where a version lies."""
+        return self.folder / "versions" / str(version)
+
+    def manifest(self, version: int) -> Manifest:
+        """A version's manifest.
+
+        Raises:
+            BenchmarkError: no such version.
+            IntegrityError: the manifest is another version's or another benchmark's.
+        """
+        path = self.version_folder(version) / "manifest.json"
+        if not path.is_file():
+            have = ", ".join(map(str, self.versions())) or "none"
+            raise BenchmarkError(
+                f"{self.name} has no version {version}",
+                fix=f"it has: {have}",
+                where=str(self.folder),
+            )
+        manifest = read_record(path, Manifest)
+        if manifest.version != version:
+            raise IntegrityError(
+                f"this is the manifest of version {manifest.version}, in the folder of {version}: "
+                "two versions with one number",
+                where=str(path),
+            )
+        return manifest
+
+    def lineage(self, version: int) -> list[Manifest]:
+        """The manifests from the first version to this one along the parents."""
+        chain = [self.manifest(version)]
+        while chain[-1].parent is not None:
+            child, parent = chain[-1], self.manifest(chain[-1].parent)
+            if sha256_of(self.manifest_bytes(parent.version)) != child.parent_manifest:
+                raise IntegrityError(
+                    f"not the manifest that version {child.version} was made from",
+                    where=str(self.version_folder(parent.version) / "manifest.json"),
+                )
+            chain.append(parent)
+        return chain[::-1]
+
+    def manifest_bytes(self, version: int) -> bytes:
+        """The bytes of a version's manifest, as its children's hashes cover them."""
+        return (self.version_folder(version) / "manifest.json").read_bytes()
+
+    def revisions(self, version: int) -> Iterator[Revision]:
+        """The revisions of one version, in order.
+
+        Raises:
+            IntegrityError: the file is not the one that the manifest names.
+        """
+        path = self.version_folder(version) / "revisions.jsonl"
+        text = read_text(path)
+        if sha256_of(text) != self.manifest(version).revisions_hash:
+            raise IntegrityError(
+                "the manifest does not match: these are not the revisions it was made with",
+                where=str(path),
+                fix="restore the file, for example from version control",
+            )
+        return read_jsonl(path, Revision)
+
+    def load(self, version: int | None = None) -> BenchmarkVersion:
+        """A version (the newest when None), folded and checked against its manifest.
+
+        Raises:
+            BenchmarkError: no such version, or none at all.
+            IntegrityError: what lies there does not hash to what the manifest says.
+        """
+        if version is None:
+            numbers = self.versions()
+            if not numbers:
+                raise BenchmarkError("the benchmark has no versions yet", where=str(self.folder))
+            version = numbers[-1]
+        lineage = self.lineage(version)
+        state = fold(
+            (f"{self.name}@{manifest.version}", self.revisions(manifest.version))
+            for manifest in lineage
+        )
+        if state.state_hash != lineage[-1].state_hash:
+            raise IntegrityError(
+                f"version {version} does not match its manifest: the state hash differs",
+                where=str(self.version_folder(version)),
+            )
+        return BenchmarkVersion(self, lineage[-1], state)
+
+    def history(self, claim_id: str, version: int) -> list[tuple[int, Revision]]:
+        """Every revision of one claim up to a version, oldest first, with its version."""
+        found = [
+            (manifest.version, revision)
+            for manifest in self.lineage(version)
+            for revision in self.revisions(manifest.version)
+            if revision.claim_id == claim_id
+        ]
+        if not found:
+            raise BenchmarkError(
+                f"{self.name}@{version} has no claim {claim_id!r}",
+                fix=did_you_mean(claim_id, self.load(version).state.entries),
+            )
+        return found
+
+    def key(self, which: str) -> dict[str, KeyEntry]:
+        """The known answers in ``keys/<which>.jsonl`` by claim id; empty when there is no such key.
+
+        Only measuring reads keys: nothing from here may reach a verifier or an auditor.
+        """
+        path = self.folder / "keys" / f"{which}.jsonl"
+        if not path.is_file():
+            return {}
+        return {entry.claim_id: entry for entry in read_jsonl(path, KeyEntry)}
+
+    # --- writing -------------------------------------------------------------------------
+
+    def commit(
+        self,
+        revisions: Sequence[Revision],
+        *,
+        parent: int | None,
+        author: str,
+        date: datetime,
+        note: str,
+        sources: Iterable[Source] = (),
+    ) -> BenchmarkVersion:
+        """Make the next version. Committing the same revisions on the same parent again gives
+        the version that is there already, so that an interrupted caller can simply repeat.
+
+        Args:
+            revisions: at least one.
+            parent: the version they apply to; None for a first version.
+            author: who makes the version.
+            date: when, with a zone.
+            note: one line for the changelog.
+            sources: cards that the revisions refer to and the benchmark may not hold yet.
+
+        Raises:
+            BenchmarkError: no revisions; one that does not fit; a source that is not held.
+        """
+        if not revisions:
+            raise BenchmarkError("a version needs at least one revision", where=self.name)
+        with self._locked():
+            base = self.load(parent).state if parent is not None else EMPTY
+            state = apply(base, revisions, where=self.name)
+            text = jsonl(revision.canonical() for revision in revisions)
+            for number in self.versions():
+                made = self.manifest(number)
+                if made.parent == parent and made.revisions_hash == sha256_of(text):
+                    return BenchmarkVersion(self, made, state)
+            for source in sources:
+                self.sources.add(source)
+            self._check_sources(revisions)
+            version = max(self.versions(), default=0) + 1
+            manifest = Manifest(
+                benchmark=self.name,
+                version=version,
+                parent=parent,
+                parent_manifest=sha256_of(self.manifest_bytes(parent)) if parent else None,
+                revisions=len(revisions),
+                revisions_hash=sha256_of(text),
+                state_hash=state.state_hash,
+                counts=state.counts(),
+                author=author,
+                date=date,
+                note=" ".join(note.split()),
+            )
+            staging = self.folder / "versions" / f".staging-{version}"
+            shutil.rmtree(staging, ignore_errors=True)
+            write_text(staging / "revisions.jsonl", text)
+            write_text(staging / "manifest.json", render_manifest(manifest))
+            staging.replace(self.version_folder(version))
+            write_text(self.folder / "CHANGELOG.md", self.expected_changelog())
+        return BenchmarkVersion(self, manifest, state)
+
+    def fork(self, folder: Path) -> BenchmarkStore:
+        """A copy of the whole benchmark in ``folder``, which must not exist."""
+        staged = folder.with_name(f".{folder.name}.part")
+        shutil.rmtree(staged, ignore_errors=True)
+        shutil.copytree(self.folder, staged, ignore=shutil.ignore_patterns(".lock", ".staging-*"))
+        staged.replace(folder)
+        return BenchmarkStore(folder)
+
+    def expected_changelog(self) -> str:
+        """What CHANGELOG.md must be, from the manifests."""
+        return CHANGELOG_HEAD + "".join(
+            changelog_line(self.manifest(version)) for version in self.versions()
+        )
+
+    def _check_sources(self, revisions: Sequence[Revision]) -> None:
+        for revision in revisions:
+            for source in sources_of(revision):
+                if source not in self.sources:
+                    raise BenchmarkError(
+                        f"claim {revision.claim_id!r} refers to an unknown source: {source}",
+                        where=self.name,
+                        fix="add the source card with the claims that cite it",
+                    )
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        from filelock import FileLock
+
+        with FileLock(self.folder / ".lock"):
+            self._clear_staging()
+            yield
+
+    def _finish_interrupted(self) -> None:
+        """Clear what a killed commit left: a staging folder, or a changelog one line short."""
+        from filelock import FileLock, Timeout
+
+        staging = any((self.folder / "versions").glob(".staging-*"))
+        path = self.folder / "CHANGELOG.md"
+        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+        newest = max(
+            (int(p.name) for p in (self.folder / "versions").iterdir() if p.name.isdigit()),
+            default=0,
+        )
+        if not staging and (not newest or f"**{newest}**" in text):
+            return
+        try:
+            with FileLock(self.folder / ".lock", timeout=0):
+                self._clear_staging()
+                expected = self.expected_changelog()
+                if text and expected != text and expected.startswith(text):
+                    write_text(path, expected)
+        except (Timeout, OSError):
+            return  # somebody is committing right now, or we may only read
+
+    def _clear_staging(self) -> None:
+        for path in (self.folder / "versions").glob(".staging-*"):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def check_name(name: str) -> str:
+    """``name`` if a benchmark may be called that.
+
+    Raises:
+        BenchmarkError: it has a path in it, or characters that a folder's name should not have.
+    """
+    if not BENCHMARK_NAME.match(name):
+        raise BenchmarkError(
+            f"{name!r} is no benchmark name",
+            fix="use lower-case letters, digits, '.', '-' and '_'; no path: "
+            "the folder that holds benchmarks is given by --root",
+        )
+    return name
+
+
+def sources_of(revision: Revision) -> set[str]:
+    """Ids of all sources that a revision refers to."""
+    found: set[str] = set()
+    if revision.claim:
+        found.update(revision.claim.cites)
+        if revision.claim.origin and revision.claim.origin.document:
+            found.add(revision.claim.origin.document)
+    if revision.annotation:
+        found.update(evidence.source for evidence in revision.annotation.evidence)
+        found.update(q.source for q in revision.annotation.qualifications if q.source)
+    return found
+
+
+def render_manifest(manifest: Manifest) -> str:
+    """A manifest as it lies on disk."""
+    return manifest.model_dump_json(indent=1) + "\n"
+
+
+def changelog_line(manifest: Manifest) -> str:
+    """The line of CHANGELOG.md that a version has."""
+    parent = f", from {manifest.parent}" if manifest.parent else ""
+    return (
+        f"- **{manifest.version}** ({manifest.date:%Y-%m-%d}, {manifest.author}{parent}; "
+        f"{manifest.revisions} revisions, {manifest.counts.claims} claims): {manifest.note}\n"
+    )

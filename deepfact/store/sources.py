@@ -1,0 +1,73 @@
+"""Content-addressed sources: one JSON file a card, named by its hash, never changed.
+
+``sources/9f/9f86d0....json``. Reading checks that the card still hashes to its name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from deepfact.errors import BenchmarkError, IntegrityError
+from deepfact.records import Source
+from deepfact.store.files import read_record, write_text
+
+_PREFIX = "sha256:"
+
+
+class SourceStore(Mapping[str, Source]):
+    """The sources of a benchmark by id. Read when asked for; nothing is kept in memory."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, source_id: str) -> Path:
+        """Where the card of a source lies."""
+        digest = source_id.removeprefix(_PREFIX)
+        return self.folder / digest[:2] / f"{digest}.json"
+
+    def __getitem__(self, source_id: str) -> Source:
+        """The source.
+
+        Raises:
+            KeyError: it is not held here.
+            IntegrityError: its bytes are not those that its id names.
+        """
+        path = self.path(source_id)
+        if not path.is_file():
+            raise KeyError(source_id)
+        source = read_record(path, Source)
+        if source.id != source_id or source.content_hash() != source_id:
+            raise IntegrityError("the source does not match its hash", where=str(path))
+        return source
+
+    def __contains__(self, source_id: object) -> bool:
+        return isinstance(source_id, str) and self.path(source_id).is_file()
+
+    def __iter__(self) -> Iterator[str]:
+        """The ids, sorted."""
+        return (f"{_PREFIX}{path.stem}" for path in sorted(self.folder.glob("??/*.json")))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def add(self, source: Source) -> None:
+        """Keep a source; one that is here already is left as it is.
+
+        Raises:
+            BenchmarkError: its id is not the hash of its card.
+        """
+        if source.content_hash() != source.id:
+            raise BenchmarkError(
+                f"the id of source {source.title!r} is not the hash of its card",
+                fix="leave the id out; Source.create works it out",
+            )
+        path = self.path(source.id)
+        if not path.is_file():
+            write_text(path, render(source))
+
+
+def render(source: Source) -> str:
+    """A card as it lies on disk: indented, so that a person can read it and git can diff it."""
+    return json.dumps(json.loads(source.canonical()), ensure_ascii=False, indent=1) + "\n"

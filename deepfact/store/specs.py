@@ -1,0 +1,126 @@
+"""YAML that people write (run specs, auditors, mappings): strict, with line and column.
+
+Only plain YAML values are read; a tag that would build an object is refused. This module
+knows no particular spec.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from deepfact.errors import ConfigError, did_you_mean
+from deepfact.store.files import read_text
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def read_yaml(path: Path, model: type[M]) -> M:
+    """The spec that a YAML file holds.
+
+    Raises:
+        ConfigError: not YAML, a key given twice, an unknown key (with a suggestion), a value
+            that does not fit; with line and column.
+        InputError: no such file, or not UTF-8.
+    """
+    return parse_yaml(read_text(path), model, where=str(path))
+
+
+def parse_yaml(text: str, model: type[M], *, where: str) -> M:
+    """As `read_yaml`, of a text; ``where`` names it in errors."""
+    loader = yaml.SafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            raise ConfigError("the file is empty", where=where)
+        _refuse_duplicates(node, where)
+        data = loader.construct_document(node)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f"{where}, {_position(mark)}" if mark else where
+        problem = " ".join(part for part in (error.context, error.problem) if part)
+        raise ConfigError(f"invalid YAML: {problem}", where=place) from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"invalid YAML: {error}", where=where) from None
+    finally:
+        loader.dispose()
+    if not isinstance(data, dict):
+        raise ConfigError("keys and values are needed, such as `name: my-run`", where=where)
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ConfigError(
+            _message(first), where=f"{where}, {_locate(node, first)}", fix=_hint(first, model)
+        ) from None
+
+
+def _position(mark: Any) -> str:
+    return f"line {mark.line + 1}, column {mark.column + 1}"
+
+
+def _refuse_duplicates(node: yaml.Node, where: str) -> None:
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if key.value in seen:
+                raise ConfigError(
+                    f"the key {key.value!r} is given twice",
+                    where=f"{where}, {_position(key.start_mark)}",
+                )
+            seen.add(str(key.value))
+            _refuse_duplicates(value, where)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            _refuse_duplicates(item, where)
+
+
+def _message(error: ErrorDetails) -> str:
+    path = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        return f"unknown key {path!r}"
+    if error["type"] == "missing":
+        return f"the key {path!r} is missing"
+    return f"{path}: {error['msg']}"
+
+
+def _locate(node: yaml.Node, error: ErrorDetails) -> str:
+    """Line and column of the value (or unknown key) that an error is about."""
+    mark = node.start_mark
+    for part in error["loc"]:
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                if key.value == str(part):
+                    unknown = error["type"] == "extra_forbidden"
+                    node, mark = value, (key if unknown else value).start_mark
+                    break
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int):
+            node = node.value[part]
+            mark = node.start_mark
+    return _position(mark)
+
+
+def _hint(error: ErrorDetails, model: type[BaseModel]) -> str:
+    """For an unknown key, the known one that is closest."""
+    if error["type"] != "extra_forbidden":
+        return ""
+    *path, unknown = error["loc"]
+    owner: Any = model
+    for part in path:
+        if isinstance(part, str) and part in getattr(owner, "model_fields", {}):
+            owner = _record_in(owner.model_fields[part].annotation) or owner
+    return did_you_mean(str(unknown), owner.model_fields)
+
+
+def _record_in(annotation: Any) -> type[BaseModel] | None:
+    """The model inside an annotation such as ``tuple[StageSpec, ...]`` or ``PolicySpec | None``."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in getattr(annotation, "__args__", ()):
+        if found := _record_in(inner):
+            return found
+    return None

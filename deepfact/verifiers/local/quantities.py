@@ -1,0 +1,277 @@
+"""Quantities in text: numbers with scale, unit, stated precision and bounds; their arithmetic.
+
+Pure functions of strings. Years and dates are not quantities (see `dates`), and a number glued
+to letters ("IL-6", "v2.1") is part of a name.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Iterable, Sequence
+
+WORD_VALUES = {
+    **{w: v for v, w in enumerate(("zero", "one", "two", "three", "four", "five", "six", "seven"))},
+    **{w: v for v, w in enumerate(("eight", "nine", "ten", "eleven", "twelve", "thirteen"), 8)},
+    **{w: v for v, w in enumerate(("fourteen", "fifteen", "sixteen", "seventeen", "eighteen"), 14)},
+    "nineteen": 19,
+    **{w: 10 * v for v, w in enumerate(("twenty", "thirty", "forty", "fifty", "sixty"), 2)},
+    "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100, "dozen": 12,
+}  # fmt: skip
+FRACTIONS = {
+    "half": 0.5, "one-half": 0.5, "a third": 1 / 3, "one third": 1 / 3, "one-third": 1 / 3,
+    "two thirds": 2 / 3, "two-thirds": 2 / 3, "a quarter": 0.25, "one quarter": 0.25,
+    "one-quarter": 0.25, "three quarters": 0.75, "three-quarters": 0.75, "a fifth": 0.2,
+    "one fifth": 0.2, "one-fifth": 0.2, "a tenth": 0.1, "one-tenth": 0.1,
+}  # fmt: skip
+SCALES = {
+    "k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "millions": 1e6, "b": 1e9,
+    "bn": 1e9, "billion": 1e9, "billions": 1e9, "t": 1e12, "tn": 1e12, "trillion": 1e12,
+}  # fmt: skip
+UNITS: dict[str, tuple[str, float]] = {}
+"""``unit as written (lower case) -> (dimension, factor to the dimension's base unit)``."""
+
+_UNIT_TABLE = """
+percent: % 1, percent 1, per cent 1, pct 1
+points: percentage points 1, percentage point 1, pp 1, ppts 1, basis points 0.01, bps 0.01
+time: ns 1e-9, µs 1e-6, us 1e-6, microseconds 1e-6, ms 1e-3, milliseconds 1e-3, millisecond 1e-3
+time: s 1, sec 1, secs 1, second 1, seconds 1, min 60, mins 60, minute 60, minutes 60, h 3600
+time: hr 3600, hrs 3600, hour 3600, hours 3600, day 86400, days 86400, week 604800, weeks 604800
+time: month 2629800, months 2629800, year 31557600, years 31557600, decade 315576000
+time: decades 315576000
+mass: ng 1e-9, µg 1e-6, mcg 1e-6, mg 1e-3, milligrams 1e-3, g 1, gram 1, grams 1, kg 1000
+mass: kilogram 1000, kilograms 1000, kilos 1000, tonne 1e6, tonnes 1e6, tons 907185, ton 907185
+mass: lb 453.592, lbs 453.592, pounds 453.592, oz 28.3495
+length: nm 1e-9, µm 1e-6, mm 1e-3, millimetres 1e-3, millimeters 1e-3, cm 0.01, centimetres 0.01
+length: centimeters 0.01, metre 1, metres 1, meter 1, meters 1, km 1000, kilometre 1000
+length: kilometres 1000, kilometer 1000, kilometers 1000, mile 1609.344, miles 1609.344
+length: feet 0.3048, foot 0.3048, ft 0.3048, inch 0.0254, inches 0.0254
+area: m² 1, m2 1, km² 1e6, km2 1e6, square metres 1, square meters 1, square kilometres 1e6
+area: square kilometers 1e6, hectares 1e4, hectare 1e4, ha 1e4, acres 4046.86, acre 4046.86
+area: square miles 2589988, square feet 0.092903
+volume: ml 1e-3, millilitres 1e-3, milliliters 1e-3, cl 0.01, litre 1, litres 1, liter 1, liters 1
+volume: m³ 1000, m3 1000, cubic metres 1000, cubic meters 1000, gallons 3.78541
+data: bits 0.125, bytes 1, kb 1e3, mb 1e6, gb 1e9, tb 1e12, kib 1024, mib 1048576, gib 1073741824
+frequency: hz 1, khz 1e3, mhz 1e6, ghz 1e9
+power: w 1, watts 1, kw 1e3, kilowatts 1e3, mw 1e6, megawatts 1e6, gw 1e9, gigawatts 1e9
+energy: wh 1, kwh 1e3, mwh 1e6, gwh 1e9, twh 1e12, joules 0.000277778, kcal 1.163
+celsius: °c 1, degrees celsius 1, degrees c 1
+fahrenheit: °f 1, degrees fahrenheit 1
+volt: v 1, volts 1, mv 1e-3, kv 1e3
+ratio: times 1, fold 1, -fold 1, x 1, × 1
+$: dollars 1, usd 1, us dollars 1
+€: euros 1, euro 1, eur 1
+£: pounds sterling 1, gbp 1
+"""
+for _line in _UNIT_TABLE.strip().splitlines():
+    _dimension, _, _body = _line.partition(": ")
+    for _entry in _body.split(", "):
+        _name, _, _factor = _entry.rpartition(" ")
+        UNITS.setdefault(_name, (_dimension, float(_factor)))
+
+_SYMBOLS = {"%", "°c", "°f", "x", "×", "-fold", "m²", "km²", "m³"}
+_UNIT = "|".join(
+    re.escape(name) if name in _SYMBOLS else rf"{re.escape(name)}(?![\w²³])"
+    for name in sorted(UNITS, key=len, reverse=True)
+)
+_RATES = ("length", "mass", "volume", "data", "energy")
+"""Dimensions for which "per" makes another quantity; 3 percent a year is still a percentage."""
+_PER = r"(?:\s?/\s?|\s(?:per)\s)(?P<per>[a-zµ]+\d?)(?!\w)"
+_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
+_WORDS = "|".join(sorted(WORD_VALUES, key=len, reverse=True))
+_FRACTION = "|".join(sorted(FRACTIONS, key=len, reverse=True))
+QUANTITY = re.compile(
+    rf"(?<![\w.,])(?<![^\W\d][-–])(?P<money>(?:US|A|C)?\$|€|£)?\s?(?P<minus>[-−])?"
+    rf"(?:(?P<num>{_NUMBER})(?![\d]|[.,]\d)|(?P<tens>twenty|thirty|forty|fifty|sixty|seventy|eighty"
+    rf"|ninety)-(?P<ones>one|two|three|four|five|six|seven|eight|nine)\b|(?P<frac>{_FRACTION})\b"
+    rf"|(?P<word>{_WORDS})\b)"
+    rf"(?:[\s-]?(?P<scale>thousand|millions?|billions?|trillion|bn|mn|tn)\b|(?P<short>[kKMBT])(?![\w²³]))?"
+    rf"(?:[\s-]?(?P<unit>{_UNIT}))?(?:{_PER})?(?!\w)",
+    re.I,
+)
+_ABOUT = re.compile(
+    r"(?:about|around|roughly|approximately|some|nearly|almost|close to|just over|just under|~)"
+    r"\s*(?:US)?[$€£]?$",
+    re.I,
+)
+_AT_LEAST = re.compile(
+    r"(?:more than|over|at least|above|exceed(?:ed|ing|s)?|upwards of|greater than|just over|≥|>)"
+    r"\s*(?:US)?[$€£]?$",
+    re.I,
+)
+_AT_MOST = re.compile(
+    r"(?:less than|fewer than|under|at most|up to|below|no more than|nearly|almost|just under|≤|<)"
+    r"\s*(?:US)?[$€£]?$",
+    re.I,
+)
+_NOUN = re.compile(r"\s+(?:of\s+(?:the|its|their)\s+)?([a-z][a-z-]+)(?:\s+([a-z][a-z-]+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number as a text states it, in the base unit of its dimension."""
+
+    text: str
+    start: int
+    end: int
+    value: float
+    step: float
+    """Half of the last stated digit, in base units: 12.4 million has 50,000."""
+    factor: float
+    """What the stated number was multiplied with."""
+    dimension: str
+    """Such as ``percent``, ``time``, ``$``, ``mass/volume``; empty for a bare count."""
+    unit: str = ""
+    """As written, lower case."""
+    noun: str = ""
+    """For a count, the word that says of what."""
+    about: bool = False
+    bound: int = 0
+    """+1 for "more than", -1 for "less than", else 0."""
+
+
+def quantities(text: str, taken: Sequence[tuple[int, int]] = ()) -> list[Quantity]:
+    """The quantities of ``text`` in order, leaving out the stretches in ``taken`` (dates)."""
+    found = []
+    for match in QUANTITY.finditer(text):
+        start, end = match.span()
+        while start < end and text[start].isspace():
+            start += 1
+        if any(start < stop and begin < end for begin, stop in taken):
+            continue
+        quantity = _quantity(text, match, start, end)
+        if quantity is not None:
+            found.append(quantity)
+    return _ranges(text, found)
+
+
+def _ranges(text: str, found: list[Quantity]) -> list[Quantity]:
+    """The first number of "10 to 12 weeks" takes the unit of the second."""
+    for at in range(len(found) - 2, -1, -1):
+        first, second = found[at], found[at + 1]
+        between = text[first.end : second.start].strip().lower()
+        if first.factor == 1 and not first.dimension and between in ("-", "–", "to", "and", "or"):
+            found[at] = replace(
+                first,
+                value=first.value * second.factor,
+                step=first.step * second.factor,
+                factor=second.factor,
+                dimension=second.dimension,
+                noun=second.noun,
+            )
+    return found
+
+
+def _quantity(text: str, match: re.Match[str], start: int, end: int) -> Quantity | None:
+    stated = _stated(match)
+    if stated is None:
+        return None
+    value, step = stated
+    scale = SCALES.get((match["scale"] or match["short"] or "").lower(), 1.0)
+    dimension, factor = "", scale
+    unit = (match["unit"] or "").lower()
+    if unit:
+        dimension, size = UNITS[unit]
+        factor *= size
+    if match["money"]:
+        dimension = match["money"][-1]
+    elif match["frac"] and not unit:
+        dimension, factor = "percent", 100.0
+    if match["per"] and dimension in _RATES:
+        per = UNITS.get(match["per"].lower())
+        dimension = f"{dimension}/{per[0] if per else match['per'].lower()}"
+        factor /= per[1] if per else 1.0
+    bare = not unit and not match["scale"]
+    if match["word"] and bare and match["word"].lower() in ("one", "zero"):
+        return None  # "one of the sites": a pronoun more often than a count
+    if match["short"] and match["short"] in "kt" and not match["money"]:
+        return None
+    before = text[max(0, start - 16) : start]
+    noun = _NOUN.match(text, end)
+    return Quantity(
+        text=text[start:end],
+        start=start,
+        end=end,
+        value=-value * factor if match["minus"] else value * factor,
+        step=step * factor,
+        factor=factor,
+        dimension=dimension,
+        unit=unit,
+        noun="" if dimension or noun is None else noun[1],
+        about=bool(_ABOUT.search(before)) or bool(match["frac"]),
+        bound=1 if _AT_LEAST.search(before) else -1 if _AT_MOST.search(before) else 0,
+    )
+
+
+def _stated(match: re.Match[str]) -> tuple[float, float] | None:
+    """``(value, half of the last stated digit)`` before scale and unit."""
+    if match["num"]:
+        digits = match["num"].replace(",", "")
+        decimals = len(digits.partition(".")[2])
+        return float(digits), 0.5 * 10.0**-decimals
+    if match["tens"]:
+        return WORD_VALUES[match["tens"].lower()] + WORD_VALUES[match["ones"].lower()], 0.5
+    if match["frac"]:
+        return FRACTIONS[match["frac"].lower()], 0.02
+    if match["word"]:
+        return float(WORD_VALUES[match["word"].lower()]), 0.5
+    return None
+
+
+def same_kind(claim: Quantity, source: Quantity) -> bool:
+    """Whether the two measure the same sort of thing, so that they can be compared."""
+    return claim.dimension == source.dimension
+
+
+def agrees(claim: Quantity, source: Quantity) -> bool:
+    """Whether the source's number bears the claim's out.
+
+    Same dimension (a bare number agrees with a count only), and the claim's value is the
+    source's rounded to the claim's own precision; "about" gives 5 %, a bound must hold and
+    not be idle (within a quarter).
+    """
+    if not same_kind(claim, source):
+        return False
+    return value_agrees(claim, source.value, source_bound=source.bound)
+
+
+def value_agrees(claim: Quantity, value: float, *, source_bound: int = 0) -> bool:
+    """As `agrees`, for a value in the claim's base unit."""
+    tolerance = max(claim.step, 1e-9 * abs(value)) * (1 + 1e-9)
+    if claim.about:
+        tolerance = max(tolerance, 0.05 * abs(claim.value))
+    if abs(claim.value - value) <= tolerance:
+        return True
+    if claim.bound and not source_bound:
+        room = 0.25 * abs(claim.value)
+        return 0 < claim.bound * (value - claim.value) <= room
+    return False
+
+
+def derived(claim: Quantity, stated: Iterable[Quantity]) -> tuple[Quantity, Quantity, str] | None:
+    """Two stated numbers whose simple arithmetic gives the claim's, and the operation's name.
+
+    Sum, difference, percentage change, share and ratio of two numbers of one dimension.
+    """
+    numbers = list(stated)
+    for i, first in enumerate(numbers):
+        for second in numbers[i + 1 :]:
+            if first.dimension != second.dimension:
+                continue
+            for name, value in _results(claim, first.value, second.value, first.dimension):
+                if value_agrees(claim, value) and abs(value) > claim.step:
+                    return first, second, name
+    return None
+
+
+def _results(claim: Quantity, a: float, b: float, dimension: str) -> list[tuple[str, float]]:
+    """What two numbers give in the claim's dimension."""
+    results = []
+    if claim.dimension == dimension or (claim.dimension, dimension) == ("points", "percent"):
+        results += [("difference", abs(a - b)), ("sum", a + b)]
+    if claim.dimension == "percent" and a and b:
+        results += [("change", abs(100 * (b - a) / a)), ("change", abs(100 * (a - b) / b))]
+        results += [("share", 100 * a / b), ("share", 100 * b / a)]
+    if claim.dimension in ("ratio", "") and a and b and claim.noun == "":
+        results += [("ratio", max(a, b) / min(a, b))] if min(a, b) > 0 else []
+    return results
