@@ -295,6 +295,7 @@ class Counts(Record):
     retired: int = Field(default=0, ge=0)
     reports: int = Field(default=0, ge=0)
     sources: int = Field(default=0, ge=0)
+    """Sources that live claims cite."""
 
 
 class Manifest(FileRecord):
@@ -308,6 +309,8 @@ class Manifest(FileRecord):
     revisions: int = Field(ge=0)
     revisions_hash: Hash
     """Of the bytes of ``revisions.jsonl``."""
+    sources_hash: Hash
+    """Of the bytes of ``sources.txt``."""
     state_hash: Hash
     """Of the state: see `deepfact.store.state`."""
     counts: Counts

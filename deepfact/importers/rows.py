@@ -56,8 +56,12 @@ def json_rows(path: Path, *, encoding: str = "utf-8") -> Iterator[Row | BadRow]:
         raise _empty(path)
 
 
-def csv_rows(path: Path, *, encoding: str = "utf-8") -> Iterator[Row | BadRow]:
+def csv_rows(
+    path: Path, *, encoding: str = "utf-8", delimiter: str = ","
+) -> Iterator[Row | BadRow]:
     """The rows of a CSV file with a header. Quoted cells may hold line breaks.
+
+    Rows count from 1 after the header; lines are those of the file.
 
     Raises:
         InputError: unreadable, empty, not in that encoding, no usable header, or not CSV.
@@ -69,16 +73,15 @@ def csv_rows(path: Path, *, encoding: str = "utf-8") -> Iterator[Row | BadRow]:
     # A cell may be as long as a line may be; the module's own limit of 128 kB is too short for
     # documents. The limit is the process's, so it is only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter)
     header: list[str] | None = None
-    number = 0
+    number = 0  # of rows read, without the header
     while True:
-        line = reader.line_num + 1
-        where = f"{path}, line {line}" + (f" (row {number})" if number else "")
+        where = f"{path}, line {reader.line_num + 1}" + (f" (row {number + 1})" if header else "")
         try:
             cells = next(reader)
         except StopIteration:
-            return
+            break
         except csv.Error as error:
             raise InputError(
                 f"not CSV: {error}",
@@ -87,11 +90,10 @@ def csv_rows(path: Path, *, encoding: str = "utf-8") -> Iterator[Row | BadRow]:
             ) from None
         if not any(cell.strip() for cell in cells):
             continue
-        number += 1
         if header is None:
             header = _header(cells, where)
             continue
-        where = f"{path}, line {line} (row {number - 1})"
+        number += 1
         if len(cells) != len(header):
             yield BadRow(
                 InputError(
@@ -102,6 +104,8 @@ def csv_rows(path: Path, *, encoding: str = "utf-8") -> Iterator[Row | BadRow]:
             )
             continue
         yield Row(where, dict(zip(header, cells, strict=True)))
+    if not number:
+        raise InputError("the file has a header and no rows", where=str(path))
 
 
 def json_objects(path: Path) -> Iterator[Row]:

@@ -197,7 +197,7 @@ def _document(row: _DocumentRow) -> _Document:
 def _add(
     out: Imported, row: _ClaimRow, documents: Mapping[int, _Document], where: str, when: datetime
 ) -> None:
-    published = sorted({r.label for _, found in row.rationales() for r in found})
+    published: list[str] = sorted({r.label for _, found in row.rationales() for r in found})
     labels = {from_data_set("scifact", word, where=where) for word in published or [NO_EVIDENCE]}
     if len(labels) > 1:
         out.skipped.append(

@@ -49,7 +49,7 @@ class ModelHeader:
     """Files that the model is split into; 1 for a whole one."""
 
 
-class _Broken(Exception):
+class _BrokenHeaderError(Exception):
     """The header cannot be read; the message says why."""
 
 
@@ -72,7 +72,7 @@ def read_header(path: Path) -> ModelHeader:
             return _read(file, size, path)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from None
-    except (_Broken, struct.error) as error:
+    except (_BrokenHeaderError, struct.error) as error:
         raise InputError(
             f"the GGUF file is damaged or cut off: {error}",
             where=str(path),
@@ -105,7 +105,7 @@ def _read(file: BinaryIO, size: int, path: Path) -> ModelHeader:
         facts[key] = reader.value(reader.number("I"))
     needed = _needed(reader, tensors, facts)
     if size < needed:
-        raise _Broken(f"{size} bytes are there, {needed} are needed")
+        raise _BrokenHeaderError(f"{size} bytes are there, {needed} are needed")
     architecture = _text(facts, "general.architecture")
     context, parts = facts.get(f"{architecture}.context_length"), facts.get("split.count")
     return ModelHeader(
@@ -132,7 +132,7 @@ def _needed(reader: _Reader, tensors: int, facts: dict[str, Any]) -> int:
         end = max(end, offset + weights // block * block_bytes)
     alignment = facts.get("general.alignment", 32)
     if not isinstance(alignment, int) or alignment < 1:
-        raise _Broken(f"alignment {alignment!r}")
+        raise _BrokenHeaderError(f"alignment {alignment!r}")
     return reader.position + -reader.position % alignment + end
 
 
@@ -149,20 +149,20 @@ class _Reader:
 
     def _take(self, count: int) -> bytes:
         if count > self._size - self.position:
-            raise _Broken(f"it ends at byte {self._size}, within its header")
+            raise _BrokenHeaderError(f"it ends at byte {self._size}, within its header")
         self.position += count
         return self._file.read(count)
 
     def _skip(self, count: int) -> None:
         if count > self._size - self.position:
-            raise _Broken(f"it ends at byte {self._size}, within its header")
+            raise _BrokenHeaderError(f"it ends at byte {self._size}, within its header")
         self.position += count
         self._file.seek(count, 1)
 
     def refuse_more_than_fits(self, count: int, least: int, what: str) -> None:
         """Refuse a count of things of at least ``least`` bytes that the file cannot hold."""
         if count > (self._size - self.position) // least:
-            raise _Broken(f"it announces {count} {what}, more than it has room for")
+            raise _BrokenHeaderError(f"it announces {count} {what}, more than it has room for")
 
     def number(self, code: str) -> Any:
         """The next number, of a `struct` type code."""
@@ -180,7 +180,7 @@ class _Reader:
         if kind == _STRING:
             return self.text()
         if kind != _ARRAY or depth >= _MAX_ARRAY_DEPTH:
-            raise _Broken(f"a metadata value of type {kind} at byte {self.position}")
+            raise _BrokenHeaderError(f"a metadata value of type {kind} at byte {self.position}")
         inner, count = self.number("I"), self.number("Q")
         if inner in _SCALARS:
             self._skip(count * struct.calcsize(f"<{_SCALARS[inner]}"))

@@ -39,7 +39,8 @@ Progress = Callable[[int, int], None]
 
 Link = Literal["hard", "symlink"]
 
-_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,89}$"
+_FILE = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,89}\.gguf$"
 _PIECE = 4 * 1024 * 1024  # bytes read at once
 
 
@@ -97,7 +98,7 @@ class LocalModel(Record):
 
     name: Annotated[str, StringConstraints(pattern=_NAME)]
     """What commands call it; also what the server answers as its model."""
-    file: Annotated[str, StringConstraints(pattern=_NAME)]
+    file: Annotated[str, StringConstraints(pattern=_FILE)]
     """Name of the file in the folder."""
     sha256: Hash
     bytes: int

@@ -3,6 +3,7 @@
     benchmarks/<name>/
       versions/<n>/manifest.json     parent, hashes, counts, author, date, note
       versions/<n>/revisions.jsonl   one revision a line
+      versions/<n>/sources.txt       ids of the sources that the version adds, one a line
       sources/                       content-addressed, see `deepfact.store.sources`
       keys/<which>.jsonl             known answers, kept apart; never given to who is measured
       CHANGELOG.md                   one line a version
@@ -52,6 +53,8 @@ class BenchmarkVersion:
     store: BenchmarkStore
     manifest: Manifest
     state: State
+    sources: SourceStore
+    """The sources that this version and those before it brought in; later ones are not seen."""
 
     @property
     def ref(self) -> VersionRef:
@@ -66,11 +69,6 @@ class BenchmarkVersion:
     def claims(self) -> list[Claim]:
         """The live claims, in order."""
         return self.state.claims
-
-    @property
-    def sources(self) -> SourceStore:
-        """The sources by id."""
-        return self.store.sources
 
     def __str__(self) -> str:
         return f"{self.store.name}@{self.manifest.version}"
@@ -116,7 +114,7 @@ class BenchmarkStore:
 
     @cached_property
     def sources(self) -> SourceStore:
-        """The benchmark's sources by id."""
+        """The sources of all versions by id."""
         return SourceStore(self.folder / "sources")
 
     # --- reading -------------------------------------------------------------------------
@@ -192,15 +190,30 @@ class BenchmarkStore:
         Raises:
             IntegrityError: the file is not the one that the manifest names.
         """
-        path = self.version_folder(version) / "revisions.jsonl"
+        self._checked_text(version, "revisions.jsonl")
+        return read_jsonl(self.version_folder(version) / "revisions.jsonl", Revision)
+
+    def sources_added(self, version: int) -> list[str]:
+        """Ids of the sources that one version brought in, sorted.
+
+        Raises:
+            IntegrityError: the file is not the one that the manifest names.
+        """
+        return self._checked_text(version, "sources.txt").split()
+
+    def _checked_text(self, version: int, name: str) -> str:
+        """The text of a version's file, which must hash to what the manifest says."""
+        manifest = self.manifest(version)
+        expected = manifest.sources_hash if name == "sources.txt" else manifest.revisions_hash
+        path = self.version_folder(version) / name
         text = read_text(path)
-        if sha256_of(text) != self.manifest(version).revisions_hash:
+        if sha256_of(text) != expected:
             raise IntegrityError(
-                "the manifest does not match: these are not the revisions it was made with",
+                "the manifest does not match: this is not the file it was made with",
                 where=str(path),
                 fix="restore the file, for example from version control",
             )
-        return read_jsonl(path, Revision)
+        return text
 
     def load(self, version: int | None = None) -> BenchmarkVersion:
         """A version (the newest when None), folded and checked against its manifest.
@@ -224,7 +237,11 @@ class BenchmarkStore:
                 f"version {version} does not match its manifest: the state hash differs",
                 where=str(self.version_folder(version)),
             )
-        return BenchmarkVersion(self, lineage[-1], state)
+        return BenchmarkVersion(self, lineage[-1], state, self._sources_of(lineage))
+
+    def _sources_of(self, lineage: Sequence[Manifest]) -> SourceStore:
+        ids = (source for manifest in lineage for source in self.sources_added(manifest.version))
+        return SourceStore(self.sources.folder, frozenset(ids))
 
     def history(self, claim_id: str, version: int) -> list[tuple[int, Revision]]:
         """Every revision of one claim up to a version, oldest first, with its version."""
@@ -279,38 +296,47 @@ class BenchmarkStore:
         """
         if not revisions:
             raise BenchmarkError("a version needs at least one revision", where=self.name)
+        added: set[str] = set()
         with self._locked():
-            base = self.load(parent).state if parent is not None else EMPTY
-            state = apply(base, revisions, where=self.name)
-            text = jsonl(revision.canonical() for revision in revisions)
-            for number in self.versions():
-                made = self.manifest(number)
-                if made.parent == parent and made.revisions_hash == sha256_of(text):
-                    return BenchmarkVersion(self, made, state)
+            base = self.load(parent) if parent is not None else None
+            state = apply(base.state if base else EMPTY, revisions, where=self.name)
+            held = set(base.sources) if base else set()
+            version = max(self.versions(), default=0) + 1
+            staging = self.folder / "versions" / f".staging-{version}"
+            staging.mkdir()  # marks the commit as begun: from here on there is something to clear
             for source in sources:
                 self.sources.add(source)
-            self._check_sources(revisions)
-            version = max(self.versions(), default=0) + 1
+                added.add(source.id)
+            _check_sources(revisions, held | added, self.name)
+            texts = {
+                "revisions.jsonl": jsonl(revision.canonical() for revision in revisions),
+                "sources.txt": jsonl(sorted(added - held)),
+            }
+            hashes = {name: sha256_of(text) for name, text in texts.items()}
+            for number in self.versions():
+                made = self.manifest(number)
+                if made.parent == parent and made.revisions_hash == hashes["revisions.jsonl"]:
+                    return self.load(number)
             manifest = Manifest(
                 benchmark=self.name,
                 version=version,
                 parent=parent,
                 parent_manifest=sha256_of(self.manifest_bytes(parent)) if parent else None,
                 revisions=len(revisions),
-                revisions_hash=sha256_of(text),
+                revisions_hash=hashes["revisions.jsonl"],
+                sources_hash=hashes["sources.txt"],
                 state_hash=state.state_hash,
                 counts=state.counts(),
                 author=author,
                 date=date,
                 note=" ".join(note.split()),
             )
-            staging = self.folder / "versions" / f".staging-{version}"
-            shutil.rmtree(staging, ignore_errors=True)
-            write_text(staging / "revisions.jsonl", text)
+            for name, text in texts.items():
+                write_text(staging / name, text)
             write_text(staging / "manifest.json", render_manifest(manifest))
             staging.replace(self.version_folder(version))
             write_text(self.folder / "CHANGELOG.md", self.expected_changelog())
-        return BenchmarkVersion(self, manifest, state)
+        return self.load(version)
 
     def fork(self, folder: Path) -> BenchmarkStore:
         """A copy of the whole benchmark in ``folder``, which must not exist."""
@@ -326,23 +352,16 @@ class BenchmarkStore:
             changelog_line(self.manifest(version)) for version in self.versions()
         )
 
-    def _check_sources(self, revisions: Sequence[Revision]) -> None:
-        for revision in revisions:
-            for source in sources_of(revision):
-                if source not in self.sources:
-                    raise BenchmarkError(
-                        f"claim {revision.claim_id!r} refers to an unknown source: {source}",
-                        where=self.name,
-                        fix="add the source card with the claims that cite it",
-                    )
-
     @contextmanager
     def _locked(self) -> Iterator[None]:
         from filelock import FileLock
 
         with FileLock(self.folder / ".lock"):
             self._clear_staging()
-            yield
+            try:
+                yield
+            finally:
+                self._clear_staging()
 
     def _finish_interrupted(self) -> None:
         """Clear what a killed commit left: a staging folder, or a changelog one line short."""
@@ -367,7 +386,14 @@ class BenchmarkStore:
             return  # somebody is committing right now, or we may only read
 
     def _clear_staging(self) -> None:
-        for path in (self.folder / "versions").glob(".staging-*"):
+        """Remove what a commit that did not happen left: its folder, and sources of no version."""
+        staging = list((self.folder / "versions").glob(".staging-*"))
+        if not staging:
+            return
+        added = {source for version in self.versions() for source in self.sources_added(version)}
+        for source in set(self.sources) - added:
+            self.sources.path(source).unlink(missing_ok=True)
+        for path in staging:
             shutil.rmtree(path, ignore_errors=True)
 
 
@@ -384,6 +410,16 @@ def check_name(name: str) -> str:
             "the folder that holds benchmarks is given by --root",
         )
     return name
+
+
+def _check_sources(revisions: Sequence[Revision], held: set[str], where: str) -> None:
+    for revision in revisions:
+        for source in sources_of(revision) - held:
+            raise BenchmarkError(
+                f"claim {revision.claim_id!r} refers to an unknown source: {source}",
+                where=where,
+                fix="add the source card with the claims that cite it",
+            )
 
 
 def sources_of(revision: Revision) -> set[str]:

@@ -34,11 +34,11 @@ def verify(store: BenchmarkStore) -> list[Problem]:
     except DeepFactError as error:
         return [Problem(error.where, error.what)]
     states: dict[int, State] = {}
-    referenced: set[str] = set()
+    known: set[str] = set()
     for number in numbers:
-        problems += _caught(_version_problems(store, number, states, referenced))
+        problems += _caught(_version_problems(store, number, states, known))
     problems += _verify_layout(store, numbers)
-    problems += _verify_sources(store, referenced)
+    problems += _verify_sources(store, known)
     problems += _verify_keys(store, states)
     return problems
 
@@ -55,7 +55,7 @@ def _caught(check: Iterator[Problem]) -> list[Problem]:
 
 
 def _version_problems(
-    store: BenchmarkStore, number: int, states: dict[int, State], referenced: set[str]
+    store: BenchmarkStore, number: int, states: dict[int, State], known: set[str]
 ) -> Iterator[Problem]:
     folder = store.version_folder(number)
     path = folder / "manifest.json"
@@ -70,17 +70,16 @@ def _version_problems(
     text = read_text(path)
     if sha256_of(text) != manifest.revisions_hash:
         yield Problem(str(path), "does not match the hash in the manifest")
+    for source in store.sources_added(number):
+        known.add(source)
+        if source not in store.sources:
+            yield Problem(str(store.sources.path(source)), f"missing; version {number} added it")
     revisions = list(read_jsonl(path, Revision))
     if len(revisions) != manifest.revisions:
         yield Problem(str(path), f"{len(revisions)} revisions, {manifest.revisions} declared")
     for revision in revisions:
-        for source in sources_of(revision) - referenced:
-            referenced.add(source)
-            if source not in store.sources:
-                yield Problem(
-                    str(store.sources.path(source)),
-                    f"missing, and claim {revision.claim_id!r} refers to it",
-                )
+        for source in sorted(sources_of(revision) - known):
+            yield Problem(str(path), f"claim {revision.claim_id!r} refers to unknown {source}")
     base = EMPTY if manifest.parent is None else states.get(manifest.parent)
     if base is None:
         yield Problem(str(folder), f"version {manifest.parent}, its parent, cannot be read")
@@ -97,7 +96,7 @@ def _verify_layout(store: BenchmarkStore, numbers: list[int]) -> list[Problem]:
     problems = []
     for path in sorted((store.folder / "versions").rglob("*")):
         inside = path.relative_to(store.folder / "versions").as_posix()
-        if not re.fullmatch(r"\d+(/(manifest\.json|revisions\.jsonl))?", inside):
+        if not re.fullmatch(r"\d+(/(manifest\.json|revisions\.jsonl|sources\.txt))?", inside):
             problems.append(Problem(str(path), "does not belong here"))
     if numbers != list(range(1, len(numbers) + 1)):
         problems.append(Problem(str(store.folder / "versions"), f"numbers with gaps: {numbers}"))
@@ -114,7 +113,7 @@ def _changelog_problems(store: BenchmarkStore) -> Iterator[Problem]:
         yield Problem(str(path), "does not have one line for each version, as the manifests say")
 
 
-def _verify_sources(store: BenchmarkStore, referenced: set[str]) -> list[Problem]:
+def _verify_sources(store: BenchmarkStore, known: set[str]) -> list[Problem]:
     problems = []
     for path in sorted(store.sources.folder.rglob("*")):
         if path.is_dir():
@@ -124,32 +123,30 @@ def _verify_sources(store: BenchmarkStore, referenced: set[str]) -> list[Problem
             problems.append(Problem(str(path), "does not belong here"))
             continue
 
-        problems += _caught(_source_problems(store, source_id, referenced))
+        problems += _caught(_source_problems(store, source_id, known))
     return problems
 
 
-def _source_problems(
-    store: BenchmarkStore, source_id: str, referenced: set[str]
-) -> Iterator[Problem]:
+def _source_problems(store: BenchmarkStore, source_id: str, known: set[str]) -> Iterator[Problem]:
     path = store.sources.path(source_id)
     if read_text(path) != render(store.sources[source_id]):
         yield Problem(str(path), "not as deepfact wrote it")
-    if source_id not in referenced:
-        yield Problem(str(path), "no claim refers to this source")
+    if source_id not in known:
+        yield Problem(str(path), "no version added this source")
 
 
 def _verify_keys(store: BenchmarkStore, states: dict[int, State]) -> list[Problem]:
-    known = set().union(*(state.entries for state in states.values())) if states else set()
+    claims = set().union(*(state.entries for state in states.values())) if states else set()
     problems = []
     for path in sorted((store.folder / "keys").glob("*.jsonl")):
-        problems += _caught(_key_problems(path, known))
+        problems += _caught(_key_problems(path, claims))
     return problems
 
 
-def _key_problems(path: Path, known: set[str]) -> Iterator[Problem]:
+def _key_problems(path: Path, claims: set[str]) -> Iterator[Problem]:
     seen: set[str] = set()
     for entry in read_jsonl(path, KeyEntry):
-        if entry.claim_id not in known:
+        if entry.claim_id not in claims:
             yield Problem(str(path), f"no version has claim {entry.claim_id!r}")
         if entry.claim_id in seen:
             yield Problem(str(path), f"claim {entry.claim_id!r} stands twice")

@@ -17,10 +17,11 @@ _PREFIX = "sha256:"
 
 
 class SourceStore(Mapping[str, Source]):
-    """The sources of a benchmark by id. Read when asked for; nothing is kept in memory."""
+    """The sources of a benchmark by id. Read when asked for; no text is kept in memory."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, ids: frozenset[str] | None = None) -> None:
+        """The sources in ``folder``: those of one version when its ``ids`` are given."""
+        self.folder, self._ids = folder, ids
 
     def path(self, source_id: str) -> Path:
         """Where the card of a source lies."""
@@ -35,7 +36,7 @@ class SourceStore(Mapping[str, Source]):
             IntegrityError: its bytes are not those that its id names.
         """
         path = self.path(source_id)
-        if not path.is_file():
+        if source_id not in self:
             raise KeyError(source_id)
         source = read_record(path, Source)
         if source.id != source_id or source.content_hash() != source_id:
@@ -43,10 +44,14 @@ class SourceStore(Mapping[str, Source]):
         return source
 
     def __contains__(self, source_id: object) -> bool:
-        return isinstance(source_id, str) and self.path(source_id).is_file()
+        if not isinstance(source_id, str) or (self._ids is not None and source_id not in self._ids):
+            return False
+        return self.path(source_id).is_file()
 
     def __iter__(self) -> Iterator[str]:
         """The ids, sorted."""
+        if self._ids is not None:
+            return iter(sorted(self._ids))
         return (f"{_PREFIX}{path.stem}" for path in sorted(self.folder.glob("??/*.json")))
 
     def __len__(self) -> int:

@@ -105,10 +105,11 @@ def _is_count(text: str, match: re.Match[str]) -> bool:
     return before not in _LEADS_YEAR
 
 
-_LEADS_YEAR = frozenset(
-    ("in", "since", "by", "until", "from", "to", "of", "during", "for", "and", "early", "late")
-    + ("fiscal", "fy", "through", "the", "before", "after", "year", "between", "its", "their")
-)
+_LEADING = """
+in since by until from to of during for and early late fiscal fy through the before after year
+between its their
+"""
+_LEADS_YEAR = frozenset(_LEADING.split())
 
 
 def _date(match: re.Match[str]) -> Date:

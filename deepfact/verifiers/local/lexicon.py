@@ -90,8 +90,10 @@ CAVEATS: tuple[tuple[QualificationKind, re.Pattern[str]], ...] = (
     (
         QualificationKind.METHOD_CHANGE,
         re.compile(
-            r"\b(?:method(?:ology)?|basis|definition|classification|measurement|accounting|counting|"
-            r"scope|series|policy|sampl\w+|instrument|protocol|criteria)\b[^.]{0,60}\b(?:chang|revis"
+            r"\b(?:method(?:ology)?|basis|definition|classification"
+            r"|measurement|accounting|counting|"
+            r"scope|series|policy|sampl\w+|instrument|protocol"
+            r"|criteria)\b[^.]{0,60}\b(?:chang|revis"
             r"|switch|adopt|replac|restat|moved|updat|new)\w*|\brestat\w+|\breclassif\w+|"
             r"\bnot (?:directly )?comparable\b|\b(?:changed|revised|switched|adopted|moved to)\b"
             r"[^.]{0,60}\b(?:method\w*|basis|definition|standard|criteria|protocol|instrument)\b|"
@@ -112,7 +114,8 @@ CAVEATS: tuple[tuple[QualificationKind, re.Pattern[str]], ...] = (
     (
         QualificationKind.DEFINITION,
         re.compile(
-            r"\b(?:defined as|definition of|is defined|are defined|refers? to|means (?:that|any|a|the)"
+            r"\b(?:defined as|definition of|is defined|are defined"
+            r"|refers? to|means (?:that|any|a|the)"
             r"|counts? (?:only|as)|counted as|for (?:the )?purposes? of|in this (?:report|document|"
             r"study|paper),? [\"“'\w])",
             re.I,
@@ -122,7 +125,8 @@ CAVEATS: tuple[tuple[QualificationKind, re.Pattern[str]], ...] = (
         QualificationKind.SCOPE,
         re.compile(
             r"\b(?:only|exclud\w+|except(?:ing)?|limited to|restricted to|applies to|apply to|"
-            r"does not (?:include|cover|apply)|do not (?:include|cover|apply)|not (?:include|cover|apply)|"
+            r"does not (?:include|cover|apply)|do not (?:include|cover"
+            r"|apply)|not (?:include|cover|apply)|"
             r"subset|subgroup|small sample|single (?:site|centre|center)|outside|other than|per[- ]"
             r"protocol|in the (?:pilot|trial) (?:area|sites?)|on (?:a )?like-for-like|adjusted|"
             r"constant[- ]currency|before (?:tax|exceptional)|one[- ](?:time|off))\b",
@@ -133,7 +137,8 @@ CAVEATS: tuple[tuple[QualificationKind, re.Pattern[str]], ...] = (
         QualificationKind.HEDGE,
         re.compile(
             r"\b(?:caution\w*|caveat\w*|preliminary|provisional|unaudited|uncertain\w*|"
-            r"margin of error|confidence interval|should be (?:read|interpreted|treated)|limitation\w*|"
+            r"margin of error|confidence interval|should be (?:read"
+            r"|interpreted|treated)|limitation\w*|"
             r"not (?:yet )?(?:been )?(?:independently )?(?:verified|confirmed|replicated))\b",
             re.I,
         ),
@@ -142,12 +147,13 @@ CAVEATS: tuple[tuple[QualificationKind, re.Pattern[str]], ...] = (
 """What a sentence looks like that qualifies a neighbour, by kind; the first that fits counts."""
 
 SPEECH = (
-    r"(?:said|says|stated|states|reported|reports|told|wrote|writes|announced|announces|argued|argues|"
+    r"(?:said|says|stated|states|reported|reports|told|wrote"
+    r"|writes|announced|announces|argued|argues|"
     r"warned|warns|claimed|claims|concluded|concludes|noted|notes|found|finds|estimated|estimates|"
     r"confirmed|confirms|acknowledged|acknowledges|testified|disclosed|discloses)"
 )
 
-_GROUPS = ""
+_GROUPS = """
 company firm business group / revenue sales turnover / staff employee workforce worker personnel
 / buy acquire purchase acquisition bought / begin start launch commence began
 / end finish conclude stop / show demonstrate reveal indicate find found

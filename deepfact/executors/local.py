@@ -1,0 +1,131 @@
+"""The local executor: one process; asks a verifier about claims and yields an outcome for each.
+
+Whatever a verifier does (raises, answers about another claim, answers twice, forgets one),
+every claim ends in exactly one outcome, matched by claim id. This module writes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import Any
+
+from deepfact.errors import DeepFactError
+from deepfact.records import Claim, FailureReason, Outcome, Verdict, VerificationFailure
+
+Verify = Callable[[Claim, Any], Any]
+
+
+def run_verifier(
+    verifier: Any, claims: Sequence[Claim], context: Any, *, name: str, concurrency: int = 8
+) -> Iterator[Outcome]:
+    """An outcome for each claim, as they come.
+
+    Args:
+        verifier: has ``verify(claim, context)``, plain or a coroutine; or ``verify_all(claims,
+            context)``, which yields outcomes in any order.
+        claims: what to ask about; ids are unique.
+        context: handed to the verifier as it is.
+        name: put on outcomes that do not name their verifier.
+        concurrency: how many coroutines run at once; plain functions run one after another.
+
+    Raises:
+        DeepFactError: the verifier says that it can answer nothing at all.
+    """
+    if hasattr(verifier, "verify_all"):
+        outcomes = _matched(verifier.verify_all(claims, context), claims)
+    elif inspect.iscoroutinefunction(verifier.verify):
+        outcomes = _concurrent(verifier.verify, claims, context, concurrency)
+    else:
+        outcomes = (_one(verifier.verify, claim, context) for claim in claims)
+    for outcome in outcomes:
+        yield outcome if outcome.verifier else outcome.model_copy(update={"verifier": name})
+
+
+def failed(claim: Claim, reason: FailureReason, detail: str) -> VerificationFailure:
+    """The failure of one claim."""
+    return VerificationFailure(claim_id=claim.id, reason=reason, detail=detail)
+
+
+def _one(verify: Verify, claim: Claim, context: Any) -> Outcome:
+    try:
+        return _checked(verify(claim, context), claim)
+    except DeepFactError:
+        raise
+    except Exception as error:
+        return failed(claim, FailureReason.ERROR, f"{type(error).__name__}: {error}")
+
+
+def _checked(answer: Any, claim: Claim) -> Outcome:
+    """The answer, if it is one and about this claim."""
+    if not isinstance(answer, Verdict | VerificationFailure):
+        detail = f"the verifier returned {type(answer).__name__}, not a verdict"
+        return failed(claim, FailureReason.UNREADABLE, detail)
+    if answer.claim_id != claim.id:
+        detail = f"the verifier answered about {answer.claim_id!r}"
+        return failed(claim, FailureReason.WRONG_CLAIM, detail)
+    return answer
+
+
+def _matched(answers: Iterator[Any], claims: Sequence[Claim]) -> Iterator[Outcome]:
+    """Answers of a batch, matched by id: the first one for a claim counts; a claim without
+    one fails; an answer about nothing we asked is dropped with no harm to the others."""
+    open_claims = {claim.id: claim for claim in claims}
+    for answer in answers:
+        claim = open_claims.pop(getattr(answer, "claim_id", ""), None)
+        if claim is not None:
+            yield _checked(answer, claim)
+    for claim in open_claims.values():
+        yield failed(claim, FailureReason.NO_ANSWER, "the verifier did not answer this claim")
+
+
+def _concurrent(
+    verify: Verify, claims: Sequence[Claim], context: Any, concurrency: int
+) -> Iterator[Outcome]:
+    """Coroutines, at most ``concurrency`` at once, driven from plain code one outcome at a time."""
+
+    async def outcomes() -> AsyncIterator[Outcome]:
+        waiting = iter(claims)
+        running: set[asyncio.Task[Outcome]] = set()
+        try:
+            while True:
+                while len(running) < concurrency and (claim := next(waiting, None)):
+                    running.add(asyncio.create_task(_one_async(verify, claim, context)))
+                if not running:
+                    return
+                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    yield task.result()
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    with asyncio.Runner() as runner:
+        stream = outcomes()
+        try:
+            while True:
+                try:
+                    yield runner.run(_next(stream))
+                except StopAsyncIteration:
+                    return
+        finally:
+            runner.run(_close(stream))
+
+
+async def _next(stream: AsyncIterator[Outcome]) -> Outcome:
+    return await anext(stream)
+
+
+async def _close(stream: Any) -> None:
+    await stream.aclose()
+
+
+async def _one_async(verify: Verify, claim: Claim, context: Any) -> Outcome:
+    try:
+        return _checked(await verify(claim, context), claim)
+    except DeepFactError:
+        raise
+    except Exception as error:
+        return failed(claim, FailureReason.ERROR, f"{type(error).__name__}: {error}")

@@ -1,0 +1,101 @@
+"""A run's folder: its lock, its spec, and the journal that makes it resumable.
+
+The journal only grows, and a line is on disk before anything acts on it. A last line that a
+power cut left half-written is cut off when the journal is opened, and said so; nothing before
+it is touched. This module knows no verifier, auditor or score.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from pydantic import TypeAdapter
+
+from deepfact.errors import ResultsExistError
+from deepfact.records import FileRecord
+from deepfact.run_records import JournalEvent
+from deepfact.store.files import read_jsonl
+
+E = TypeVar("E", bound=FileRecord)
+
+EVENTS: TypeAdapter[JournalEvent] = TypeAdapter(JournalEvent)
+
+
+def now() -> datetime:
+    """The clock that journals are stamped with."""
+    return datetime.now(UTC)
+
+
+class Journal:
+    """An append-only journal, held by one process at a time. Use as a context manager."""
+
+    def __init__(self, folder: Path) -> None:
+        """Prepares the journal of a run's ``folder``, which is created on entering."""
+        self.folder, self.path = folder, folder / "journal.jsonl"
+        self.events: list[JournalEvent] = []
+        self.repaired = 0
+        """Bytes of a half-written last line that were cut off on opening."""
+
+    def __enter__(self) -> Self:
+        from filelock import FileLock, Timeout
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(self.folder / ".lock")
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise ResultsExistError(
+                "this results folder is in use by another process",
+                where=str(self.folder),
+                fix="wait for it, or give another folder with --out",
+            ) from None
+        self.repaired = self._cut_half_line()
+        self.events = read_events(self.path)
+        self._file = self.path.open("ab")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+        self._lock.release()
+
+    def append(self, event: JournalEvent) -> None:
+        """Add an event; it is durable on return."""
+        self._file.write((event.canonical() + "\n").encode("utf-8"))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self.events.append(event)
+
+    def find(self, kind: type[E], where: Callable[[E], bool] = lambda _: True) -> list[E]:
+        """The events of one kind that fulfil a condition, oldest first."""
+        return [event for event in self.events if isinstance(event, kind) and where(event)]
+
+    def _cut_half_line(self) -> int:
+        if not self.path.is_file():
+            return 0
+        with self.path.open("rb+") as file:
+            data = file.read()
+            whole = data.rfind(b"\n") + 1
+            if whole < len(data):
+                file.truncate(whole)
+                file.flush()
+                os.fsync(file.fileno())
+            return len(data) - whole
+
+
+def read_events(path: Path) -> list[JournalEvent]:
+    """The events of a journal file; none when there is no file.
+
+    Raises:
+        RecordError: a line is not an event.
+    """
+    return list(read_jsonl(path, EVENTS)) if path.is_file() else []
