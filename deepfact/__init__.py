@@ -1,1 +1,20 @@
-"""deepfact: revisable factuality benchmarks, Audit-then-Score rounds, verifier regression."""
+"""deepfact: revisable factuality benchmarks, Audit-then-Score rounds, verifier regression.
+
+The names below are all of the public API; each is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__version__ = "0.1.0"
+
+__all__ = ["__version__", "load", "read_run", "run_round", "score", "verify"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from deepfact import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'deepfact' has no attribute {name!r}")

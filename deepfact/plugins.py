@@ -20,7 +20,13 @@ from pydantic import ConfigDict, ValidationError, create_model
 from deepfact.errors import ConfigError, did_you_mean
 
 
-def build(group: str, built_in: Mapping[str, str], kind: str, options: Mapping[str, Any]) -> Any:
+def build(
+    group: str,
+    built_in: Mapping[str, str],
+    kind: str,
+    options: Mapping[str, Any],
+    given: Mapping[str, Any] | None = None,
+) -> Any:
     """The object that ``kind`` and ``options`` describe.
 
     Args:
@@ -28,12 +34,18 @@ def build(group: str, built_in: Mapping[str, str], kind: str, options: Mapping[s
         built_in: ``kind -> "module:class"``.
         kind: the kind asked for.
         options: keyword arguments of its class.
+        given: further arguments that deepfact supplies, to a class that asks for them by name;
+            a spec cannot set these.
 
     Raises:
         ConfigError: unknown kind, unknown or missing option, option of the wrong type.
     """
     factory = _resolve(group, built_in, kind)
-    return factory(**_checked(factory, f"{group.removeprefix('deepfact.')} kind {kind!r}", options))
+    given = given or {}
+    asked = inspect.signature(factory).parameters
+    supplied = {name: value for name, value in given.items() if name in asked}
+    what = f"{group.removeprefix('deepfact.')} kind {kind!r}"
+    return factory(**_checked(factory, what, options, given), **supplied)
 
 
 def kinds(group: str, built_in: Mapping[str, str]) -> list[str]:
@@ -52,9 +64,15 @@ def _resolve(group: str, built_in: Mapping[str, str], kind: str) -> Any:
     return point.load()
 
 
-def _checked(factory: Any, what: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(
+    factory: Any, what: str, options: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, Any]:
     """The options, converted to the types that the factory's signature asks for."""
-    parameters = inspect.signature(factory).parameters
+    parameters = {
+        name: parameter
+        for name, parameter in inspect.signature(factory).parameters.items()
+        if name not in given
+    }
     for name in options:
         if name not in parameters:
             raise ConfigError(f"{what} has no option {name!r}", fix=did_you_mean(name, parameters))

@@ -17,9 +17,18 @@ import json
 import re
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    model_serializer,
+    model_validator,
+)
 
 SCHEMA_VERSION = 1
 
@@ -37,7 +46,9 @@ BENCHMARK_NAME = re.compile(r"^[a-z0-9][a-z0-9._-]{0,99}$")
 class Record(BaseModel):
     """Base of every record: frozen, unknown keys refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", ser_json_inf_nan="constants", defer_build=True
+    )
 
     def canonical(self) -> str:
         """This record as canonical JSON: what is hashed and what is stored, one line."""
@@ -53,6 +64,17 @@ class FileRecord(Record):
         """As `Record.canonical`, always with the schema version."""
         data = self.model_dump(mode="json", exclude_defaults=True)
         return canonical_json({**data, "schema_version": self.schema_version})
+
+
+class TaggedRecord(FileRecord):
+    """A record that is told apart from its siblings by a tag, which is always written."""
+
+    TAG: ClassVar[str] = "kind"
+
+    @model_serializer(mode="wrap")
+    def _with_tag(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        return {**data, self.TAG: getattr(self, self.TAG)}
 
 
 def canonical_json(value: Any) -> str:
@@ -379,7 +401,62 @@ class Usage(Record):
     usd: float | None = None
 
 
-class Verdict(FileRecord):
+class PromptRef(Record):
+    """Which prompt was asked: its name, its version and the hash of its file."""
+
+    name: str = Field(min_length=1)
+    version: int = Field(ge=1)
+    hash: Hash
+
+
+class Grounds(StrEnum):
+    """Why a vote does not let a claim stand. Counted apart: they are not the same finding."""
+
+    CONTRADICTION = "contradiction"
+    NOT_SUPPORTED_BY_QUOTE = "not_supported_by_quote"
+    WEAK_OR_FABRICATED_SOURCE = "weak_or_fabricated_source"
+    OUTDATED = "outdated"
+    SOURCES_DISAGREE = "sources_disagree"
+    """Credible sources of equal standing say different things."""
+    DISPUTED_OR_QUALIFIED = "disputed_or_qualified"
+    """All that a prompt tells which asks one question for both."""
+    NONE = "none"
+
+
+class Vote(Record):
+    """One verifier call's answer on one claim, with its reasons."""
+
+    index: int = Field(ge=0)
+    """Which of the panel's votes, from 0."""
+    label: Label
+    refutes: bool = False
+    """Whether it counts against the claim, by the rule that the prompt declares."""
+    grounds: Grounds = Grounds.NONE
+    contradiction: Contradiction | None = None
+    qualifications: tuple[Qualification, ...] = ()
+    rationale: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    flags: tuple[str, ...] = ()
+    """Failed checks that the config lets pass, each as ``check: what was wrong``."""
+    usage: Usage = Usage()
+    prompt: PromptRef | None = None
+    model: str = ""
+    persona: str = ""
+
+
+class Abstention(Record):
+    """A vote that did not come about, with the reason. It is neither for nor against."""
+
+    index: int = Field(ge=0)
+    reason: FailureReason
+    detail: str = ""
+    usage: Usage = Usage()
+    prompt: PromptRef | None = None
+    model: str = ""
+    persona: str = ""
+
+
+class Verdict(TaggedRecord):
     """What a verifier concludes on a claim."""
 
     kind: Literal["verdict"] = "verdict"
@@ -394,9 +471,16 @@ class Verdict(FileRecord):
     """Probability of each label, where the verifier gives one."""
     flags: tuple[str, ...] = ()
     usage: Usage = Usage()
+    panel: PanelOutcome | None = None
+    """With a panel of votes; None for verifiers that do not vote."""
+    votes: tuple[Vote, ...] = ()
+    abstentions: tuple[Abstention, ...] = ()
+    rule: str = ""
+    """How the votes were counted, by name and in full."""
+    prompt: PromptRef | None = None
 
 
-class VerificationFailure(FileRecord):
+class VerificationFailure(TaggedRecord):
     """No verdict, with the reason. Counted everywhere, never a label."""
 
     kind: Literal["failure"] = "failure"
@@ -405,6 +489,12 @@ class VerificationFailure(FileRecord):
     reason: FailureReason
     detail: str = ""
     usage: Usage = Usage()
+    flags: tuple[str, ...] = ()
+    panel: PanelOutcome | None = None
+    votes: tuple[Vote, ...] = ()
+    abstentions: tuple[Abstention, ...] = ()
+    rule: str = ""
+    prompt: PromptRef | None = None
 
 
 Outcome = Annotated[Verdict | VerificationFailure, Field(discriminator="kind")]

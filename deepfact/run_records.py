@@ -24,6 +24,7 @@ from deepfact.records import (
     Record,
     Revision,
     Ruling,
+    TaggedRecord,
 )
 
 # --- specs: what a user writes in YAML ---------------------------------------------------
@@ -110,6 +111,14 @@ class RoundSpec(FileRecord):
     """The date that revisions carry; the day the run starts when left out."""
 
 
+class SavedSpec(FileRecord):
+    """``spec.json``: what a run was started with, auditors included, so that it can be resumed
+    without the files that declared it."""
+
+    spec: RoundSpec
+    auditors: tuple[AuditorSpec, ...]
+
+
 # --- scores ------------------------------------------------------------------------------
 
 
@@ -179,17 +188,25 @@ class ScoreSheet(Record):
 # --- journal -----------------------------------------------------------------------------
 
 
-class RunStarted(FileRecord):
+class JournalRecord(TaggedRecord):
+    """A line of a journal."""
+
+    TAG = "event"
+
+
+class RunStarted(JournalRecord):
     """First line of a journal: ties the journal to its spec and base version."""
 
     event: Literal["run_started"] = "run_started"
     at: AwareDatetime
     spec_hash: Hash
     date: AwareDatetime
+    """What revisions carry."""
+    base_version: int
     base_state: Hash
 
 
-class Answered(FileRecord):
+class Answered(JournalRecord):
     """A verifier's outcome on one claim. It holds for the whole run: a verifier does not see
     labels, so a later round that asks the same verifier uses it again."""
 
@@ -200,7 +217,7 @@ class Answered(FileRecord):
     outcome: Outcome
 
 
-class CaseOpened(FileRecord):
+class CaseOpened(JournalRecord):
     """A blind case, before any auditor has seen it."""
 
     event: Literal["case_opened"] = "case_opened"
@@ -209,7 +226,7 @@ class CaseOpened(FileRecord):
     case: Case
 
 
-class Adjudicated(FileRecord):
+class Adjudicated(JournalRecord):
     """An auditor's decision."""
 
     event: Literal["adjudicated"] = "adjudicated"
@@ -218,7 +235,7 @@ class Adjudicated(FileRecord):
     adjudication: Adjudication
 
 
-class VersionCommitted(FileRecord):
+class VersionCommitted(JournalRecord):
     """The version that a round made (or the base, when it changed nothing)."""
 
     event: Literal["version_committed"] = "version_committed"

@@ -39,7 +39,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text."
 
 
 @app.command(
-    epilog="Examples:  deepfact model add ~/Downloads/model.gguf  |  "
+    epilog="Examples:\n\n"
+    "deepfact model add SmolLM2-135M-Instruct.Q4_1.gguf --name smollm2\n\n"
     "deepfact model add big.gguf --link symlink --name big",
 )
 def add(
@@ -61,8 +62,9 @@ def add(
 ) -> None:
     """Check a GGUF file, compare its SHA-256 with the official ones, and keep it.
 
-    The file stays where it is; a copy goes to the models folder (DEEPFACT_HOME/models). Adding
-    it needs no extra, only serving does.
+    The file stays where it is; a copy goes to the folder "models" under DEEPFACT_HOME.
+
+    Only serving needs the extra 'local-llm'; adding does not.
     """
     from deepfact.models.registry import add_model, models_folder
 
@@ -80,14 +82,14 @@ def add(
     typer.echo(f"added {model.name} ({_size(model.bytes)}) to {models_folder()}")
     typer.echo(f"  {model.sha256}")
     if model.known:
-        typer.echo(f"  the official {model.known}, {model.licence}")
+        typer.echo(f"  known: {model.known}, {model.licence}")
     else:
         licence = f", licence by its own account: {model.licence}" if model.licence else ""
         typer.echo(f"  unknown: its SHA-256 is not in the registry{licence}")
     typer.echo(f"  serve it with: deepfact model serve {model.name}")
 
 
-@app.command("list", epilog="Examples:  deepfact model list  |  deepfact model list --json")
+@app.command("list", epilog="Examples:\n\ndeepfact model list\n\ndeepfact model list --json")
 def list_(as_json: Json = False) -> None:
     """List the models that were added, with their official names and SHA-256 sums."""
     from deepfact.models.registry import list_models, models_folder, state_of
@@ -105,8 +107,9 @@ def list_(as_json: Json = False) -> None:
 
 
 @app.command(
-    epilog="Examples:  deepfact model serve smollm2  |  "
-    "deepfact model serve smollm2 --port 8091 --context 8192  |  "
+    epilog="Examples:\n\n"
+    "deepfact model serve smollm2\n\n"
+    "deepfact model serve smollm2 --port 8091 --context 8192\n\n"
     "deepfact model serve smollm2 --json",
 )
 def serve(
@@ -128,8 +131,9 @@ def serve(
 ) -> None:
     """Serve a model on loopback until Ctrl-C, for the Messages and chat-completions protocols.
 
-    /v1/messages does not enforce a JSON schema, /v1/chat/completions does. Answers at
-    temperature 0 do not depend on earlier requests: there is no prompt cache.
+    A JSON schema is enforced at /v1/chat/completions, not at /v1/messages.
+
+    At temperature 0 an answer does not depend on earlier requests: there is no prompt cache.
     """
     from deepfact.models.registry import find_model
     from deepfact.models.server import LocalServer, loopback
@@ -170,7 +174,7 @@ def _introduce(url: str, model: LocalModel) -> None:
 def _table(models: tuple[LocalModel, ...]) -> None:
     from deepfact.models.registry import state_of
 
-    rows = [("NAME", "SIZE", "STATE", "OFFICIAL NAME", "LICENCE", "SHA-256")]
+    rows = [("NAME", "SIZE", "STATE", "KNOWN AS", "LICENCE", "SHA-256")]
     for model in models:
         known, licence = model.known or "unknown", model.licence or "unknown"
         digest = model.sha256.removeprefix("sha256:")[:12]
@@ -186,6 +190,10 @@ def _size(count: int) -> str:
     return f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"
 
 
+def _nobody_watches(_done: int, _size: int) -> None:
+    """Progress shown to nobody."""
+
+
 @contextlib.contextmanager
 def _progress(what: str) -> Iterator[Progress]:
     """A bar on standard error for a big file, when somebody watches."""
@@ -195,7 +203,7 @@ def _progress(what: str) -> Iterator[Progress]:
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda done, size: None
+        yield _nobody_watches
         return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
     with Bar(*columns, console=console, transient=True) as bar:

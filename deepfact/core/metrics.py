@@ -43,7 +43,7 @@ def score(
     verifier: str,
     on: str,
     reports: Mapping[str, str],
-    strata: Mapping[str, str] | None = None,
+    strata: Mapping[str, Sequence[str]] | None = None,
     seed: int = 0,
 ) -> ScoreSheet:
     """Verdicts scored against a key.
@@ -54,7 +54,7 @@ def score(
         verifier: whose they are, for the sheet.
         on: which key this is, in words.
         reports: report of each claim; the bootstrap draws whole reports.
-        strata: stratum of each claim, for the table by stratum.
+        strata: the strata that each claim is in, for the table by stratum.
         seed: of the bootstrap.
     """
     ids = list(key)
@@ -118,11 +118,11 @@ def _by_stratum(
     ids: Sequence[str],
     right: Sequence[bool],
     answers: Sequence[Label | None],
-    strata: Mapping[str, str],
+    strata: Mapping[str, Sequence[str]],
 ) -> dict[str, Rate]:
     groups: dict[str, list[int]] = {}
     for index, claim_id in enumerate(ids):
-        if stratum := strata.get(claim_id):
+        for stratum in strata.get(claim_id, ()):
             groups.setdefault(stratum, []).append(index)
     return {
         stratum: rate(

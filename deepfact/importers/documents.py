@@ -64,6 +64,14 @@ class Documents:
                 bad(error, row.where)
 
     def _add(self, row: Row) -> None:
+        for column in ("id", "text"):
+            if column not in row.cells:
+                raise InputError(
+                    f"the source has no column {column!r}",
+                    where=row.where,
+                    fix="columns of a file of sources: id, text, and optionally title, url, role, "
+                    "trust, published",
+                )
         name = string(row, "id").strip()
         if not name:
             raise InputError(

@@ -54,7 +54,8 @@ def read_jsonl(
         InputError: a file or a row is wrong. Nothing is returned.
     """
     rows = json_rows(path, encoding=encoding)
-    return _read(path, rows, when, mapping, sources, sources_encoding or encoding, skip_bad)
+    second = sources_encoding or encoding
+    return _read(path, rows, when, mapping, sources, second, skip_bad, tabular=False)
 
 
 def read_csv(
@@ -76,7 +77,8 @@ def read_csv(
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise InputError(f"{delimiter!r} cannot separate cells", fix="name one character, as ;")
     rows = csv_rows(path, encoding=encoding, delimiter=delimiter)
-    return _read(path, rows, when, mapping, sources, sources_encoding or encoding, skip_bad)
+    second = sources_encoding or encoding
+    return _read(path, rows, when, mapping, sources, second, skip_bad, tabular=True)
 
 
 @dataclass(slots=True)
@@ -110,60 +112,65 @@ def _read(
     sources: Path | None,
     sources_encoding: str,
     skip_bad: bool,
+    *,
+    tabular: bool,
 ) -> Imported:
     table = read_yaml(mapping, Mapping) if mapping else Mapping()
     documents = Documents(constants=table.constants)
     state = _Import(path, when, table, documents, skip_bad)
+    wanted = _wanted(table)
     if sources:
         documents.read(sources, encoding=sources_encoding, bad=state.bad)
     for row in rows:
         if isinstance(row, BadRow):
             state.bad(row.error, row.error.where)
             continue
-        if not state.columns:
-            _refuse_missing(row, state, required_only=True)
+        if tabular and not state.columns:
+            _refuse_missing(wanted, row.cells, row.where)
         state.columns.update(dict.fromkeys(row.cells))
         try:
             _add(state, row)
         except InputError as error:
             state.bad(error, row.where)
     if state.columns:
-        _refuse_missing(Row(str(path), dict(state.columns)), state, required_only=False)
+        _refuse_missing(wanted, state.columns, str(path))
     state.out.sources = documents.all()
     _note(state)
     return state.out
 
 
-def _refuse_missing(row: Row, state: _Import, *, required_only: bool) -> None:
-    """A column that must be there is not.
+def _wanted(mapping: Mapping) -> dict[str, str]:
+    """The columns that must be in a file, and the field each is for: id, text, and all that the
+    mapping names."""
+    fields, inline = mapping.fields, mapping.sources
+    wanted = {
+        getattr(fields, name): name for name in sorted({"id", "text"} | fields.model_fields_set)
+    }
+    if inline and inline.field:
+        wanted[inline.field] = "sources"
+    elif inline:
+        named = inline.model_fields_set - {"field"}
+        wanted |= {getattr(inline, name): f"sources {name}" for name in sorted(named)}
+    return wanted
 
-    The id and the text are looked for in the first row, since without them every row is wrong;
-    other columns that the mapping names must be in some row.
-    """
-    fields = state.mapping.fields
-    named = {"id", "text"} if required_only else fields.model_fields_set
-    wanted = [(name, getattr(fields, name)) for name in sorted(named)]
-    inline = state.mapping.sources
-    if inline and not required_only:
-        columns = (
-            [inline.field]
-            if inline.field
-            else sorted(getattr(inline, name) for name in inline.model_fields_set - {"field"})
-        )
-        wanted += [("sources", column) for column in columns]
-    for name, column in wanted:
-        if column in row.cells:
-            continue
-        hint = did_you_mean(column, [repr(known)[1:-1] for known in row.cells])
-        raise InputError(
-            f"no column {column!r} (our {name!r})",
-            where=row.where,
-            fix=f"{hint or 'the row has no columns'}; a mapping file says which column is which",
-        )
+
+def _refuse_missing(wanted: dict[str, str], columns: Iterable[str], where: str) -> None:
+    known = [repr(column)[1:-1] for column in columns]
+    for column, name in wanted.items():
+        if column not in columns:
+            hint = did_you_mean(column, known)
+            advice = "a mapping file says which column is which"
+            raise InputError(
+                f"no column {column!r} for the {name}",
+                where=where,
+                fix=f"{hint}; {advice}" if hint else advice,
+            )
 
 
 def _add(state: _Import, row: Row) -> None:
     """Import the claim of one row."""
+    fields = state.mapping.fields
+    _refuse_missing({fields.id: "id", fields.text: "text"}, row.cells, row.where)
     claim_id = _id(state, row)
     text = _cell(state, row, "text")
     if not text.strip():
@@ -257,7 +264,7 @@ def _annotation(state: _Import, row: Row) -> Annotation | None:
             raise InputError(
                 "the row has a rationale and no label",
                 where=row.where,
-                fix="give it a label, or leave the rationale out",
+                fix=f"labels are read from the column {mapping.fields.label!r}: is that the one?",
             )
         return None
     label = lookup(

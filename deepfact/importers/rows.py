@@ -8,6 +8,7 @@ records and maps no labels.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -17,6 +18,12 @@ from typing import Any, Iterator
 
 from deepfact.errors import InputError
 from deepfact.store.files import MAX_LINE, read_lines, read_text
+
+_NO_FILE_ENCODINGS = frozenset(
+    {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined"}
+)
+"""Codecs for host names and Python source: no file is in one, and their errors are of their own
+kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,7 @@ def csv_rows(
     Raises:
         InputError: unreadable, empty, not in that encoding, no usable header, or not CSV.
     """
-    text = read_text(path, encoding=encoding)
+    text = _text(path, encoding)
     if not text.strip():
         raise _empty(path)
     _refuse_long_lines(text, path)
@@ -118,11 +125,25 @@ def json_objects(path: Path) -> Iterator[Row]:
 
 def _decoded_lines(path: Path, *, encoding: str) -> Iterator[tuple[int, str]]:
     """As `deepfact.store.files.read_lines`, for encodings in which LF may not be one byte."""
-    text = read_text(path, encoding=encoding)
+    text = _text(path, encoding)
     _refuse_long_lines(text, path)
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             yield number, line.rstrip("\r")
+
+
+def _text(path: Path, encoding: str) -> str:
+    try:
+        name = codecs.lookup(encoding).name.replace("_", "-")
+    except (LookupError, ValueError):
+        name = ""
+    if not name or name in _NO_FILE_ENCODINGS:
+        raise InputError(
+            f"{encoding!r} is no encoding of text files",
+            where=str(path),
+            fix="name one such as utf-8, utf-8-sig, utf-16 or cp1252",
+        )
+    return read_text(path, encoding=encoding)
 
 
 def _refuse_long_lines(text: str, path: Path) -> None:

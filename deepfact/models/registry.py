@@ -49,7 +49,7 @@ class OfficialModel:
     """A file whose SHA-256 its publisher shows beside the download."""
 
     name: str
-    publisher: str
+    """``publisher/model quantisation``."""
     file: str
     sha256: str
     bytes: int
@@ -59,32 +59,32 @@ class OfficialModel:
 
 OFFICIAL = (
     OfficialModel(
-        "Qwen2.5-Coder-1.5B-Instruct Q4_K_M", "Qwen", "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+        "Qwen/Qwen2.5-Coder-1.5B-Instruct Q4_K_M", "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
         "sha256:cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
         1_117_320_768, "Apache-2.0",
     ),
     OfficialModel(
-        "Qwen2.5-0.5B-Instruct Q4_K_M", "Qwen", "qwen2.5-0.5b-instruct-q4_k_m.gguf",
+        "Qwen/Qwen2.5-0.5B-Instruct Q4_K_M", "qwen2.5-0.5b-instruct-q4_k_m.gguf",
         "sha256:74a4da8c9fdbcd15bd1f6d01d621410d31c6fc00986f5eb687824e7b93d7a9db",
         491_400_032, "Apache-2.0",
     ),
     OfficialModel(
-        "Qwen2.5-1.5B-Instruct Q4_K_M", "Qwen", "qwen2.5-1.5b-instruct-q4_k_m.gguf",
+        "Qwen/Qwen2.5-1.5B-Instruct Q4_K_M", "qwen2.5-1.5b-instruct-q4_k_m.gguf",
         "sha256:6a1a2eb6d15622bf3c96857206351ba97e1af16c30d7a74ee38970e434e9407e",
         1_117_320_736, "Apache-2.0",
     ),
     OfficialModel(
-        "Qwen3-0.6B Q8_0", "Qwen", "Qwen3-0.6B-Q8_0.gguf",
+        "Qwen/Qwen3-0.6B Q8_0", "Qwen3-0.6B-Q8_0.gguf",
         "sha256:9465e63a22add5354d9bb4b99e90117043c7124007664907259bd16d043bb031",
         639_446_688, "Apache-2.0",
     ),
     OfficialModel(
-        "Qwen3-4B Q4_K_M", "Qwen", "Qwen3-4B-Q4_K_M.gguf",
+        "Qwen/Qwen3-4B Q4_K_M", "Qwen3-4B-Q4_K_M.gguf",
         "sha256:7485fe6f11af29433bc51cab58009521f205840f5b4ae3a32fa7f92e8534fdf5",
         2_497_280_256, "Apache-2.0",
     ),
     OfficialModel(
-        "SmolLM2-135M-Instruct Q4_1", "QuantFactory", "SmolLM2-135M-Instruct.Q4_1.gguf",
+        "QuantFactory/SmolLM2-135M-Instruct Q4_1", "SmolLM2-135M-Instruct.Q4_1.gguf",
         "sha256:b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         98_362_432, "Apache-2.0",
     ),
@@ -315,8 +315,8 @@ def _described(
         official = next((model for model in OFFICIAL if model.file.lower() == claimed), None)
         if official is not None and official is not known and not allow_unknown:
             raise InputError(
-                f"it is named like {official.name} of {official.publisher}, but its sum is "
-                f"{digest} where the official file has {official.sha256}",
+                f"it is named like {official.name}, but its sum is {digest} where the "
+                f"published file has {official.sha256}",
                 where=str(path),
                 fix="fetch it again from the publisher; if you know that it is another build, "
                 "add it with --allow-unknown",

@@ -7,11 +7,12 @@ key. No record here ever holds a secret: keys stay with the provider that sends 
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, Sequence, runtime_checkable
 
 from pydantic import Field
 
-from deepfact.errors import DeepFactError
+from deepfact.errors import DeepFactError, RunIncomplete
 from deepfact.records import FailureReason, FileRecord, Record, canonical_json, sha256_of
 
 
@@ -65,10 +66,13 @@ class CallFailed(DeepFactError):
         retryable: bool = False,
         retry_after: float | None = None,
         status: int | None = None,
+        completion: Completion | None = None,
     ) -> None:
         self.reason, self.detail, self.status = reason, detail, status
         self.retryable, self.retry_after = retryable, retry_after
         """Seconds that the provider asked us to wait, if it did."""
+        self.completion = completion
+        """The answer that cannot be used (a refusal, a truncated one), with what it cost."""
         super().__init__(detail)
 
 
@@ -77,6 +81,28 @@ class ProviderRefused(DeepFactError):
     run stops at once with this message."""
 
     exit_code = 2
+
+
+class AnswerPending(RunIncomplete):
+    """The answer will come later (a batch, a file that somebody else fills in): the run is
+    pending and takes it when it is run again."""
+
+    def __init__(self, key: str, what: str = "the answer is not there yet") -> None:
+        self.key = key
+        super().__init__(what, fix="run the same command again when the answers are there")
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What the provider last said is left of its rate limit, from the headers of a response.
+
+    A provider that knows it keeps the newest one in an attribute ``quota``.
+    """
+
+    requests_left: int | None = None
+    tokens_left: int | None = None
+    resets_in: float | None = None
+    """Seconds until the limit that is nearest to its end is full again."""
 
 
 class Provider(Protocol):
@@ -93,4 +119,56 @@ class Provider(Protocol):
 
     async def aclose(self) -> None:
         """Close connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedBatch:
+    """A batch that was sent and whose answers have not all been taken yet."""
+
+    id: str
+    keys: tuple[str, ...]
+    """Keys of its requests, whose answers nobody needs to pay for again."""
+
+
+class BatchLedger(Protocol):
+    """Where the ids of submitted batches are kept, durably: the response store."""
+
+    def open_batches(self, account: str) -> Sequence[SubmittedBatch]:
+        """Batches submitted and not closed yet, oldest first."""
+        ...
+
+    def record_batch(self, account: str, batch: SubmittedBatch) -> None:
+        """Remember a batch; durable on return."""
+        ...
+
+    def close_batch(self, batch_id: str) -> None:
+        """Forget a batch: all that it will ever answer has been taken."""
+        ...
+
+
+@runtime_checkable
+class DeferredProvider(Protocol):
+    """A provider that gathers requests and answers them later, in any order.
+
+    The engine sets no bound on how many of its answers are awaited at once, and tries no
+    request again: what failed can be asked for again in the next run.
+    """
+
+    def attach(self, ledger: BatchLedger) -> None:
+        """Called once, before anything is asked."""
+        ...
+
+    async def answer(self, request: Request, vote: int) -> Completion:
+        """The answer to one request.
+
+        Raises:
+            AnswerPending: not yet; it will be there in a later run.
+            CallFailed: it was answered by an error, or it expired.
+            ProviderRefused: no call of this run can succeed.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Write out or send what was gathered, and close connections."""
         ...

@@ -14,11 +14,11 @@ from typing import Sequence
 from markupsafe import Markup
 
 from deepfact.reports.templating import html_escape, percent, rate_words
-from deepfact.run_records import Rate
+from deepfact.run_records import MicroGoldScore, Rate
 
 WIDTH = 440
 """Width of every plot in its own units; the page scales it."""
-LEFT, RIGHT = 40, 18
+LEFT, RIGHT = 48, 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,17 @@ def _mark(series: int, x: float, y: float) -> Markup:
         return element("circle", class_=kind, cx=x, cy=y, r=4.5)
     if series % 4 == 1:
         return element("rect", class_=kind, x=x - 4, y=y - 4, width=8.0, height=8.0)
-    corners = [(0, -5.5), (5.5, 4.5), (-5.5, 4.5)] if series % 4 == 2 else [
-        (0, -6), (6, 0), (0, 6), (-6, 0)]
+    corners = (
+        [(0, -5.5), (5.5, 4.5), (-5.5, 4.5)]
+        if series % 4 == 2
+        else [(0, -6), (6, 0), (0, 6), (-6, 0)]
+    )
     points = " ".join(f"{_short(x + dx)},{_short(y + dy)}" for dx, dy in corners)
     return element("polygon", class_=kind, points=points)
+
+
+def _text(words: str, kind: str, x: float, y: float, *, anchor: str = "start") -> Markup:
+    return element("text", words, class_=kind, x=x, y=y, text_anchor=anchor)
 
 
 def _clip(share: float) -> float:
@@ -83,14 +90,14 @@ def _label(name: str, room: int) -> str:
     return short if len(short) <= room else f"{short[: room - 1]}…"
 
 
-def evolution(ident: str, scores: Sequence[tuple[str, Rate]]) -> Markup:
+def evolution(ident: str, scores: Sequence[MicroGoldScore]) -> Markup:
     """Micro-gold accuracy by version, with interval bars.
 
     Args:
         ident: unique in the page.
-        scores: ``(version, accuracy)``, oldest first. A rate of n = 0 leaves a gap.
+        scores: one per version, oldest first. A rate of n = 0 leaves a gap.
     """
-    top, bottom, height = 16.0, 196.0, 226.0
+    top, bottom, height = 16.0, 196.0, 252.0
     step = (WIDTH - LEFT - RIGHT) / max(1, len(scores))
 
     def y_of(share: float) -> float:
@@ -105,7 +112,8 @@ def evolution(ident: str, scores: Sequence[tuple[str, Rate]]) -> Markup:
     drawn: list[tuple[float, float]] = []
     marks: list[Markup] = []
     room = max(3, int(step / 7))
-    for index, (name, rate) in enumerate(scores):
+    for index, score in enumerate(scores):
+        name, rate = score.of, score.accuracy
         x = LEFT + step * (index + 0.5)
         parts.append(element("text", _label(name, room), x=x, y=bottom + 20, text_anchor="middle"))
         if rate.value is None:
@@ -118,12 +126,18 @@ def evolution(ident: str, scores: Sequence[tuple[str, Rate]]) -> Markup:
             element("line", class_="bar s0", x1=x - 5, x2=x + 5, y1=high, y2=high),
             _mark(0, x, y),
         ]
-        if step >= 52:
+        # A figure stands in the plot only where there is room for its n and unverified as well.
+        if step >= 70:
             marks.append(element("text", percent(rate.value), class_="value", x=x + 9, y=y + 14))
+            for line, words in enumerate(
+                (f"{rate.k} of {rate.n}", f"{rate.unverified} unverified")
+            ):
+                place = bottom + 33 + 12 * line
+                marks.append(_text(words, "small", x, place, anchor="middle"))
     path = " ".join(f"{_short(x)},{_short(y)}" for x, y in drawn)
     if len(drawn) > 1:
         parts.append(element("polyline", class_="curve s0", points=path))
-    told = "; ".join(f"{name}: {rate_words(rate)}" for name, rate in scores)
+    told = "; ".join(f"{score.of}: {rate_words(score.accuracy)}" for score in scores)
     return _figure(ident, "Micro-gold accuracy by version", f"{told}.", height, parts + marks)
 
 
@@ -136,7 +150,7 @@ def dots(ident: str, title: str, points: Sequence[Point]) -> Markup:
         points: rows top to bottom; each series has a shape of its own, and rows of one name
             stand together under that name.
     """
-    left, right = 14, 62
+    left, right = 14, 158
     series = list(dict.fromkeys(point.series for point in points))
     parts: list[Markup] = []
     y = 14.0
@@ -150,26 +164,34 @@ def dots(ident: str, title: str, points: Sequence[Point]) -> Markup:
     top, group = y, ""
     for point in points:
         if point.name != group:
-            y += 18
+            y += 20
             parts.append(element("text", _label(point.name, 60), class_="value", x=left - 4, y=y))
             group = point.name
-        y += 16
+        y += 24
         at = series.index(point.series)
         if point.rate.value is None:
-            parts.append(element("text", "no rate (n = 0)", x=left, y=y + 4))
+            parts.append(
+                element(
+                    "text", f"no rate (n = 0, {point.rate.unverified} unverified)", x=left, y=y + 4
+                )
+            )
             continue
         low, high = x_of(point.rate.low), x_of(point.rate.high)
         parts += [
             element("line", class_=f"bar s{at % 4}", x1=low, x2=high, y1=y, y2=y),
             _mark(at, x_of(point.rate.value), y),
-            element("text", percent(point.rate.value), x=WIDTH - right + 10, y=y + 4),
+            _text(percent(point.rate.value), "value", WIDTH - right + 22, y),
+            _text(
+                f"{point.rate.k} of {point.rate.n}, {point.rate.unverified} unverified",
+                "small",
+                WIDTH - right + 22,
+                y + 11,
+            ),
         ]
-    bottom, scale = y + 12, []
+    bottom, scale = y + 16, []
     for tick in (0, 25, 50, 75, 100):
         x = x_of(tick / 100)
         scale.append(element("line", class_="grid", x1=x, x2=x, y1=top + 4, y2=bottom))
-        scale.append(
-            element("text", f"{tick}\u00a0%", x=x, y=bottom + 16, text_anchor="middle")
-        )
+        scale.append(element("text", f"{tick}\u00a0%", x=x, y=bottom + 16, text_anchor="middle"))
     told = "; ".join(f"{p.name}, {p.series}: {rate_words(p.rate)}" for p in points)
     return _figure(ident, title, f"{told}.", bottom + 24, scale + parts)

@@ -10,7 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Iterable
 
-CONTEXT = 300
+CONTEXT = 160
 """Characters kept on either side of a quote when a text is shown in part."""
 
 

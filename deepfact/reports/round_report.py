@@ -13,7 +13,7 @@ from deepfact.records import Label, Source, canonical_json, sha256_of
 from deepfact.reports import plots, templating
 from deepfact.reports.summary import SIMULATED
 from deepfact.reports.view import NO_REASON, ReportView, RoundView
-from deepfact.run_records import RunRecord
+from deepfact.run_records import RunRecord, ScoreSheet
 
 SHADES = 8
 """Steps of shading in a confusion matrix; the style sheet has a class for each."""
@@ -57,6 +57,11 @@ def shade(count: int, row: tuple[int, ...]) -> int:
     return 0 if not count else max(1, round(SHADES * count / total))
 
 
+def strata_of(sheets: Mapping[str, ScoreSheet]) -> list[str]:
+    """The strata that any of a verifier's score sheets has, sorted."""
+    return sorted({name for sheet in sheets.values() for name in sheet.strata})
+
+
 def _words(view: ReportView) -> dict[str, Any]:
     """What both templates are given."""
     return {
@@ -64,6 +69,7 @@ def _words(view: ReportView) -> dict[str, Any]:
         "record": view.record,
         "labels": [str(label) for label in Label],
         "no_reason": NO_REASON,
+        "strata_of": strata_of,
         "simulated_words": SIMULATED,
         "spec_hash": sha256_of(view.record.spec.canonical()),
         "spec_json": canonical_json(without_secrets(view.record.spec.model_dump(mode="json"))),

@@ -15,8 +15,8 @@ from deepfact.reports.quotes import Piece, SourceText, pieces
 
 WHOLE_TEXT = 20_000
 """Characters up to which one source's text is shown whole."""
-ALL_TEXTS = 600_000
-"""Characters up to which texts are shown whole, all sources of a report together."""
+ALL_TEXTS = 500_000
+"""Bytes up to which texts are shown whole, all sources of a report together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +94,9 @@ class SourceCards:
         result: list[tuple[Card, list[Piece]]] = []
         for card in self._cards.values():
             text = card.source.text if card.source else ""
-            whole = len(text) <= min(WHOLE_TEXT, room)
+            whole = len(text) <= WHOLE_TEXT and _size(text) <= room
             cut = pieces(text, card.spans, limit=len(text) if whole else 0) if text else []
-            room -= sum(len(piece.text) for piece in cut)
+            room -= sum(_size(piece.text) for piece in cut)
             result.append((card, cut))
         return result
 
@@ -111,3 +111,8 @@ class SourceCards:
         if span is not None:
             card.spans.append(span)
         return Quote(words, stance, card, span is not None, disputed)
+
+
+def _size(text: str) -> int:
+    """Bytes that a text takes in a file; what cannot be written is counted as one."""
+    return len(text.encode("utf-8", "replace"))

@@ -26,13 +26,26 @@ TEMPLATES = Path(__file__).parent / "templates"
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 and C1 but tab and line feed
     "\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\u115f\u1160\u3164\uffa0"  # letters that are drawn as nothing
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
 """Characters that change how text looks without being seen: controls, bidi overrides,
 zero-width marks, tag characters, lone surrogates. Joiners (U+200C, U+200D) stay: Persian and
 emoji are spelt with them, and they reorder nothing."""
 
-_MARKDOWN = re.compile(r"[\\`*_{}\[\]()#!|~$^]|://|(?<=www)\.", re.IGNORECASE)
+_MARKDOWN = re.compile(r"[`*_{}\[\]()!~$^]|://|(?<=www)\.", re.IGNORECASE)
+_ENTITIES = str.maketrans(
+    {
+        "&": "&amp;",
+        "<": "&lt;",
+        ">": "&gt;",
+        "@": "&#64;",
+        "|": "&#124;",
+        "\\": "&#92;",
+        "#": "&#35;",
+    }
+)
+"""Written as entities, since dialects differ on backslashes in table cells and links."""
 
 
 def visible(text: str) -> str:
@@ -65,9 +78,9 @@ def markdown_escape(value: Any) -> Markup:
     if isinstance(value, Markup):
         return value
     text = " ".join(_plain(value).split())
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    text = _MARKDOWN.sub(lambda m: rf"\{m[0]}", text)
-    return Markup(text.replace("@", "&#64;"))  # noqa: S704 -- escaped on the lines above
+    # Entities first: none of what the second step escapes is in them.
+    text = _MARKDOWN.sub(lambda m: rf"\{m[0]}", text.translate(_ENTITIES))
+    return Markup(text)  # noqa: S704 -- escaped on the line above
 
 
 def safe_href(url: str) -> str:
@@ -126,7 +139,7 @@ def _environment(finalize: Callable[[Any], Markup]) -> Environment:
         keep_trailing_newline=True,
         newline_sequence="\n",
     )
-    environment.filters |= {"percent": percent, "href": safe_href}
+    environment.filters |= {"percent": percent, "decimal": "{:.3f}".format, "href": safe_href}
     environment.globals |= {"interval": interval}
     return environment
 
@@ -152,4 +165,12 @@ def html_environment() -> Environment:
 @lru_cache(maxsize=1)
 def markdown_environment() -> Environment:
     """The environment of Markdown templates."""
-    return _environment(markdown_escape)
+    environment = _environment(markdown_escape)
+    environment.filters["autolink"] = _autolink
+    return environment
+
+
+def _autolink(url: str) -> Markup:
+    """An address that `safe_href` let through, as it stands between ``<`` and ``>``; a pipe
+    would still end a table cell, so it is written as the URL code that means the same."""
+    return Markup(url.replace("|", "%7C"))  # noqa: S704 -- safe_href refuses <, > and spaces

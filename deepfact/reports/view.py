@@ -26,8 +26,8 @@ from deepfact.records import (
     Revision,
     Ruling,
     Source,
-    VerificationFailure,
     Verdict,
+    VerificationFailure,
 )
 from deepfact.reports.source_cards import Note, Quote, SourceCards
 from deepfact.reports.summary import keys_of, label_changes
@@ -225,7 +225,9 @@ class ReportView:
             tuple(map(self.sources.qualification, position.qualifications)),
         )
 
-    def _case(self, round_: RoundRecord, case: Case, key: CaseKey, ruling: Ruling | None) -> CaseView:
+    def _case(
+        self, round_: RoundRecord, case: Case, key: CaseKey, ruling: Ruling | None
+    ) -> CaseView:
         first = key.incumbent == "a"
         ours, theirs = (case.a, case.b) if first else (case.b, case.a)
         decisions = tuple(
@@ -259,7 +261,7 @@ class ReportView:
         elif key.kind is CaseKind.CONTROL:
             words = "the label both sides share"
         else:
-            ours = adjudication.decision == key.incumbent
+            ours = str(adjudication.decision) == key.incumbent
             words = "for the benchmark" if ours else "for the challenger"
         return DecisionView(
             adjudication.auditor,

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from deepfact.errors import BenchmarkError, did_you_mean
+from deepfact.run_records import RoundSpec
 from deepfact.store.benchmark import BenchmarkStore, BenchmarkVersion, check_name
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -80,3 +81,23 @@ def load_version(reference: str, root: Path | None = None) -> BenchmarkVersion:
     """
     name, version = split_reference(reference)
     return open_benchmark(name, root).load(version)
+
+
+def run_copy(folder: Path, name: str) -> Path:
+    """Where a run that commits to its own folder keeps its copy of a benchmark."""
+    return folder / "benchmarks" / name
+
+
+def run_benchmark(spec: RoundSpec, folder: Path, root: Path | None = None) -> BenchmarkStore:
+    """The benchmark that a run works on: its own copy where it has one.
+
+    Args:
+        spec: the run's.
+        folder: the run's results folder.
+        root: folder that holds benchmarks.
+    """
+    name, _ = split_reference(spec.benchmark)
+    copy = run_copy(folder, Path(name).name)
+    if spec.commit_to == "run" and copy.is_dir():
+        return BenchmarkStore(copy)
+    return open_benchmark(name, root)

@@ -20,12 +20,12 @@ from deepfact.verifiers.local.lexicon import (
     SENTENCE_STARTERS,
     SPEECH,
 )
-from deepfact.verifiers.local.quantities import Quantity, quantities
+from deepfact.verifiers.local.quantities import WORD_VALUES, Quantity, quantities
 
 _CAPITALISED = re.compile(
     r"(?:[A-Z][\w’'.&]*(?:[-–/][\w]+)*|\b[a-z]*\d*[A-Z]+[\w\-–]*|\b[A-Za-z]+[-–]?\d[\w\-–.]*)"
 )
-_JOIN = re.compile(r"^(?:\s|\s(?:of|for|and|de|van|von|the|&)\s|\s(?:of|for)\sthe\s)$")
+_JOIN = re.compile(r"^(?:\s|\s(?:of|for|de|van|von|&)\s|\s(?:of|for)\sthe\s)$")
 _QUOTED = re.compile(r"[“\"]([^“”\"]{8,400})[”\"]")
 _MARKERS = re.compile(r"\[?<\|\w+\|>[\],\d]*|\[\d+(?:[,–-]\s?\d+)*\]")
 _NAME = r"((?:[A-Z][\w’'.&-]*)(?:\s(?:of|for|the|and)?\s?[A-Z][\w’'.&-]*)*)"
@@ -213,9 +213,21 @@ def _directions(found: tuple[Word, ...]) -> list[Direction]:
             following = found[at + 1].text
             if following[0].isdigit() or found[at + 1].lower in ("from", "by"):
                 entry = ("amount", 1 if word.lower == "up" else -1)
-        if entry is not None and not (word.lower == "most" and at and found[at - 1].lower == "at"):
+        if entry is not None and not _bounds_a_number(found, at):
             out.append(Direction(word.text, word.start, word.end, *entry))
     return out
+
+
+def _bounds_a_number(found: tuple[Word, ...], at: int) -> bool:
+    """ "more than 12", "above 12", "at most": read with the number, not as a direction."""
+    if at and found[at - 1].lower == "at":
+        return True
+    following = [word.lower for word in found[at + 1 : at + 3]]
+    if following[:1] == ["than"]:
+        following = following[1:]
+    elif found[at].lower not in ("above", "below", "under", "over"):
+        return False
+    return bool(following) and (following[0][0].isdigit() or following[0] in WORD_VALUES)
 
 
 def _negations(found: tuple[Word, ...]) -> list[Negation]:

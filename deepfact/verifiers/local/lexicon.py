@@ -23,11 +23,11 @@ amount: increase rise rose risen grow grew grown growth climb gain higher more g
   widen accelerate boost elevate enhance surge jump upregulate promote stimulate induce activate
   exceed above faster longer stronger heavier older strengthen raise raised upward elevated
   / decrease decline fall fell fallen drop reduce reduction lower less fewer smaller shrink shrank
-  contract narrow slow slowed cut diminish slump halve below weaken downregulate inhibit suppress
+  narrow slow slowed cut diminish slump halve below weaken downregulate inhibit suppress
   block prevent repress impair slower shorter weaker lighter younger downward attenuate
 quality: improve improvement better best / worsen worse worst deteriorate degrade
-rank: highest largest most maximum biggest longest fastest majority top
-  / lowest smallest least minimum shortest slowest minority bottom
+rank: highest largest most maximum biggest longest fastest majority
+  / lowest smallest least minimum shortest slowest minority
 order: before prior earlier precede preceding / after later afterwards subsequently following
 turn: first / last
 decision: approve accept grant ratify adopt upheld uphold endorse
@@ -36,7 +36,7 @@ outcome: succeed success met pass passed achieve / fail failure miss missed
 trade: buy bought acquire purchase / sell sold divest
 state: open launch start begin began commence introduce resume
   / close end stop halt discontinue terminate withdraw withdrew withdrawn suspend suspended
-allow: allow permit enable require / prohibit ban forbid bar exempt
+allow: allow permit enable require / prohibit ban forbid exempt
 sign: positive / negative
 result: profit surplus / loss deficit
 effect: effective safe significant / ineffective unsafe insignificant nonsignificant
@@ -46,7 +46,7 @@ need: dependent / independent
 duty: mandatory compulsory binding / voluntary optional
 stay: permanent / temporary interim
 owner: public / private
-side: internal upstream northern eastern left / external downstream southern western right
+side: internal upstream northern eastern / external downstream southern western
 path: direct directly / indirect indirectly
 sex: male men / female women
 share: include included / exclude excluded

@@ -107,6 +107,9 @@ _AT_MOST = re.compile(
 _NOUN = re.compile(r"\s+(?:of\s+(?:the|its|their)\s+)?([a-z][a-z-]+)(?:\s+([a-z][a-z-]+))?")
 
 
+_NO_NOUN = frozenset(("per", "of", "to", "in", "and", "or", "by", "from", "for", "at", "on", "is"))
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """A number as a text states it, in the base unit of its dimension."""
@@ -169,7 +172,7 @@ def _quantity(text: str, match: re.Match[str], start: int, end: int) -> Quantity
     value, step = stated
     scale = SCALES.get((match["scale"] or match["short"] or "").lower(), 1.0)
     dimension, factor = "", scale
-    unit = (match["unit"] or "").lower()
+    unit = (match["unit"] or "").lower().replace("μ", "µ")  # Greek mu, micro sign
     if unit:
         dimension, size = UNITS[unit]
         factor *= size
@@ -178,7 +181,7 @@ def _quantity(text: str, match: re.Match[str], start: int, end: int) -> Quantity
     elif match["frac"] and not unit:
         dimension, factor = "percent", 100.0
     if match["per"] and dimension in _RATES:
-        per = UNITS.get(match["per"].lower())
+        per = UNITS.get(match["per"].lower().replace("μ", "µ"))
         dimension = f"{dimension}/{per[0] if per else match['per'].lower()}"
         factor /= per[1] if per else 1.0
     bare = not unit and not match["scale"]
@@ -197,7 +200,7 @@ def _quantity(text: str, match: re.Match[str], start: int, end: int) -> Quantity
         factor=factor,
         dimension=dimension,
         unit=unit,
-        noun="" if dimension or noun is None else noun[1],
+        noun="" if dimension or noun is None or noun[1] in _NO_NOUN else noun[1],
         about=bool(_ABOUT.search(before)) or bool(match["frac"]),
         bound=1 if _AT_LEAST.search(before) else -1 if _AT_MOST.search(before) else 0,
     )

@@ -1,0 +1,156 @@
+"""The Python API, as small as the command line: load, verify, score, run a round, read a record.
+
+    import deepfact
+
+    version = deepfact.load("deepfact-mini@1")
+    outcomes = deepfact.verify(version, "local")
+    print(deepfact.score(version, outcomes).accuracy)
+
+Everything here is a short way to what `deepfact.store`, `deepfact.core` and `deepfact.round` do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deepfact.errors import BenchmarkError
+from deepfact.records import Outcome
+from deepfact.run_records import RunRecord, ScoreSheet, VerifierSpec
+
+if TYPE_CHECKING:
+    from deepfact.run_state import Watcher
+    from deepfact.store.benchmark import BenchmarkVersion
+    from deepfact.verifiers import Verifier
+
+
+def load(reference: str, *, root: Path | str | None = None) -> BenchmarkVersion:
+    """A version of a benchmark, read and checked.
+
+    Args:
+        reference: ``name@version``, ``name`` for the newest, or a folder in place of the name.
+        root: folder that holds benchmarks; ``benchmarks`` and the shipped ones by default.
+
+    Raises:
+        BenchmarkError: no such benchmark or version, or its files do not match its hashes.
+    """
+    from deepfact.store.locate import load_version
+
+    return load_version(reference, Path(root) if root else None)
+
+
+def verify(
+    version: BenchmarkVersion,
+    verifier: str | VerifierSpec | Verifier = "local",
+    *,
+    limit: int = 0,
+    watch: Watcher | None = None,
+) -> list[Outcome]:
+    """One outcome for each claim, in the order of the claims.
+
+    Args:
+        version: what to verify.
+        verifier: a kind, a spec, or an object with ``verify(claim, context)``.
+        limit: only the first so many claims; 0 is all.
+        watch: is told of progress.
+    """
+    from deepfact.executors.local import run_verifier
+    from deepfact.run_state import Progress
+    from deepfact.verifiers import Context, build_verifier
+
+    spec = VerifierSpec(kind=verifier) if isinstance(verifier, str) else verifier
+    name = spec.label if isinstance(spec, VerifierSpec) else type(spec).__name__
+    built = build_verifier(spec) if isinstance(spec, VerifierSpec) else spec
+    claims = version.claims[: limit or None]
+    found: dict[str, Outcome] = {}
+    failed = 0
+    for outcome in run_verifier(built, claims, Context(version.sources), name=name):
+        found[outcome.claim_id] = outcome
+        failed += outcome.kind == "failure"
+        if watch:
+            watch(Progress(f"verify: {name}", len(found), len(claims), failed))
+    return [found[claim.id] for claim in claims]
+
+
+def score(
+    version: BenchmarkVersion,
+    outcomes: Iterable[Outcome] | Mapping[str, Outcome],
+    *,
+    key: str = "",
+    name: str = "",
+) -> ScoreSheet:
+    """Outcomes scored on a version's labels, or on one of the benchmark's keys.
+
+    Args:
+        version: what they answer.
+        outcomes: in any order; a claim without one counts as wrong.
+        key: ``author`` or ``microgold`` for a known key; the version's labels when empty.
+        name: whose outcomes they are, for the sheet.
+
+    Raises:
+        BenchmarkError: the benchmark has no such key.
+    """
+    from deepfact.core import metrics
+    from deepfact.run_state import strata_of
+
+    if not isinstance(outcomes, Mapping):
+        outcomes = {outcome.claim_id: outcome for outcome in outcomes}
+    answers = {entry.claim.id: entry.label for entry in version.state if entry.label}
+    if key:
+        known = version.store.key(key)
+        if not known:
+            raise BenchmarkError(f"{version} has no key {key!r}")
+        answers = {claim.id: known[claim.id].label for claim in version.claims if claim.id in known}
+    return metrics.score(
+        answers,
+        outcomes,
+        verifier=name or next((o.verifier for o in outcomes.values() if o.verifier), "verdicts"),
+        on=f"{version}, key {key}" if key else str(version),
+        reports={claim.id: claim.report for claim in version.claims},
+        strata=strata_of(version),
+    )
+
+
+def run_round(
+    config: Path | str,
+    *,
+    out: Path | str | None = None,
+    root: Path | str | None = None,
+    auditors: Path | str = "auditors",
+    watch: Callable[..., None] | None = None,
+) -> RunRecord:
+    """Run the rounds of a YAML spec, or go on with them; writes ``record.json`` and reports.
+
+    Args:
+        config: the spec.
+        out: results folder; ``results/<name of the run>`` by default.
+        root: folder that holds benchmarks.
+        auditors: folder with the auditors' files.
+        watch: is told of progress.
+    """
+    from deepfact.auditors import read_auditors
+    from deepfact.round import run_rounds
+    from deepfact.run_records import RoundSpec
+    from deepfact.run_state import auditor_names
+    from deepfact.store.specs import read_yaml
+
+    spec = read_yaml(Path(config), RoundSpec)
+    return run_rounds(
+        spec,
+        Path(out) if out else Path("results") / spec.name,
+        auditors=read_auditors(auditor_names(spec), Path(auditors)),
+        root=Path(root) if root else None,
+        watch=watch or (lambda _: None),
+    )
+
+
+def read_run(folder: Path | str) -> RunRecord:
+    """The record of a run.
+
+    Raises:
+        InputError: there is none in this folder.
+    """
+    from deepfact.store.files import read_record
+
+    return read_record(Path(folder) / "record.json", RunRecord)

@@ -1,0 +1,444 @@
+"""The engine: asks a provider, within limits and budget, and keeps every answer.
+
+    engine = Engine(provider, store, limits, budget)
+    async with engine:
+        completion = await engine.ask(request, vote=1)
+
+An answer is durable in the response store before `ask` returns it, so whatever has been paid
+for is never paid for again: a rerun, a resume after a kill and a replay take it from there.
+Callers may start as many `ask` at once as they like; the engine bounds what is in flight.
+
+What `ask` raises, and what the caller is to do about it:
+
+    CallFailed        this vote is an abstention, with ``reason``; go on
+    ReplayMissing     (replay only) the answer is not stored; go on, then `raise_if_incomplete`
+    AnswerPending     (batches) the answer comes later; go on, then `raise_if_incomplete`
+    BudgetSpent       no further call is allowed; stop, exit 3, resumable
+    ProviderRefused   no call can succeed (key, model, request); stop, exit 2
+
+The last two, once raised, are raised by every later `ask` that is not answered from the
+store. Nothing here knows of claims, prompts or panels, and nothing is ever turned into an
+answer that the provider did not give.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from typing import Any, Mapping, Self, cast
+
+from deepfact.errors import ConfigError, DeepFactError, InputError, RunIncomplete
+from deepfact.executors.budget import Account, Budget, BudgetSpent
+from deepfact.executors.durable import DurableWriter
+from deepfact.executors.gate import Gate
+from deepfact.executors.limits import Limits, Pace, backoff
+from deepfact.executors.pricing import MILLION, Price, PriceList
+from deepfact.executors.progress import EngineUsage, Progress, ShowProgress
+from deepfact.providers.base import (
+    AnswerPending,
+    CallFailed,
+    Completion,
+    DeferredProvider,
+    Provider,
+    ProviderRefused,
+    Quota,
+    Request,
+)
+from deepfact.providers.secrets import scrub
+from deepfact.records import FailureReason
+from deepfact.store.responses import ResponseStore, StoredResponse
+
+__all__ = [
+    "Budget", "BudgetSpent", "Engine", "Limits", "Price", "Progress", "ReplayMissing",
+    "check_usable",
+]  # fmt: skip
+
+_OVERLOAD = (429, 529)
+
+_UNUSABLE = {
+    "refusal": FailureReason.REFUSED,
+    "content_filter": FailureReason.REFUSED,
+    "max_tokens": FailureReason.TRUNCATED,
+    "length": FailureReason.TRUNCATED,
+    "model_context_window_exceeded": FailureReason.TRUNCATED,
+}
+"""Stop reasons, in the providers' words, that leave no whole answer."""
+
+
+class ReplayMissing(RunIncomplete):
+    """A replay needs an answer that is not in the response store."""
+
+    def __init__(self, request: Request, vote: int) -> None:
+        self.request, self.vote, self.key = request, vote, request.key(vote)
+        super().__init__(
+            f"no stored answer for request {self.key} (model {request.model!r}, vote {vote})",
+            fix="run once without --replay to ask for it",
+        )
+
+
+def check_usable(completion: Completion) -> Completion:
+    """The completion itself, when it is a whole answer.
+
+    Raises:
+        CallFailed: a refusal, an answer cut off, or no text; ``.completion`` holds it.
+    """
+    reason = _UNUSABLE.get(completion.stop_reason)
+    if reason is None and not completion.text.strip():
+        reason = FailureReason.NO_ANSWER
+    if reason is None:
+        return completion
+    why = completion.stop_reason or "no text"
+    raise CallFailed(reason, f"no whole answer (stop reason: {why})", completion=completion)
+
+
+class Engine:
+    """Asks a provider and keeps every answer. One per run; use it in one event loop.
+
+    Args:
+        provider: answers requests; closed with the engine.
+        store: where answers are kept; not closed with the engine.
+        limits: concurrency, rates, retries, timeouts.
+        budget: the most that may be spent, in US dollars or in calls.
+        replay: never call out; raise `ReplayMissing` for what is not stored.
+        prices: prices by model id from the config, before those of the public list.
+        progress: called with a `Progress` after each request.
+        expected: requests expected in all, for the ETA; may be set later.
+        seed: draws the jitter between retries, nothing else.
+    """
+
+    def __init__(
+        self,
+        provider: Provider | DeferredProvider,
+        store: ResponseStore,
+        limits: Limits | None = None,
+        budget: Budget | None = None,
+        *,
+        replay: bool = False,
+        prices: Mapping[str, Price] | None = None,
+        progress: ShowProgress | None = None,
+        expected: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.limits = limits or Limits()
+        self.expected = expected
+        self.missing: dict[str, ReplayMissing] = {}
+        """What a replay lacked, by key."""
+        self.pending: dict[str, AnswerPending] = {}
+        """What will be answered later, by key."""
+        self._provider, self._store, self._replay = provider, store, replay
+        self._deferred = provider if isinstance(provider, DeferredProvider) else None
+        self._live = cast(Provider, provider)  # used only when it is not a deferred one
+        self._prices = PriceList(
+            prices,
+            provider=getattr(provider, "price_provider", ""),
+            batch=self._deferred is not None,
+        )
+        self._progress = progress
+        self._draw = random.Random(seed)  # noqa: S311 - jitter
+        self._usage = EngineUsage()
+        self._account = Account(budget or Budget())
+        self._budgeted = bool(budget and budget.usd is not None)
+        self._gate = Gate(self.limits.concurrency, clock=time.monotonic)
+        self._paces = self._make_paces()
+        self._writer = DurableWriter(store)
+        self._flights: dict[str, asyncio.Task[Completion]] = {}
+        self._on_the_wire: set[str] = set()
+        self._stopped: DeepFactError | None = None
+        self._closed = False
+        self._started: float | None = None
+        self._finished_calls = 0
+        if self._deferred is not None:
+            self._deferred.attach(store)
+
+    # --- what callers use ----------------------------------------------------------------
+
+    async def ask(self, request: Request, vote: int = 0) -> Completion:
+        """The answer to a request: the stored one, or a new one that is stored first.
+
+        Args:
+            request: everything that determines the answer.
+            vote: number of the vote; another number is another answer to the same request.
+                To ask again after an answer that cannot be read, use a number that no
+                other vote uses.
+
+        Raises:
+            CallFailed: no usable answer; an abstention with a typed ``reason``. A refusal or
+                a truncated answer is stored too, so that it is not paid for twice.
+            ReplayMissing, AnswerPending, BudgetSpent, ProviderRefused: see this module.
+            ConfigError: a budget in dollars without a known price.
+        """
+        key = request.key(vote)
+        if (stored := self._store.get(key)) is not None:
+            self._usage.reused += 1
+            return self._finish(stored)
+        if self._replay:
+            error = self.missing.setdefault(key, ReplayMissing(request, vote))
+            self._usage.missing = len(self.missing)
+            raise error
+        if self._stopped is not None:
+            raise self._stopped
+        if self._closed:
+            raise RuntimeError("the engine is closed")
+        flight = self._flights.get(key)
+        if flight is None:
+            flight = asyncio.create_task(self._answer(key, request, vote))
+            self._flights[key] = flight
+            flight.add_done_callback(lambda done: self._landed(key, done))
+        # Shielded: when the caller is interrupted, an answer that is on its way is still kept.
+        return check_usable(await asyncio.shield(flight))
+
+    @property
+    def usage(self) -> EngineUsage:
+        """Totals so far."""
+        self._usage.calls = self._account.calls
+        self._usage.usd = self._account.total
+        return self._usage
+
+    def cost(self, request: Request, completion: Completion) -> float | None:
+        """US dollars that an answer cost when it was given; None where the price is unknown."""
+        return self._prices.cost(request.model, completion)
+
+    def now(self) -> Progress:
+        """Where the run stands."""
+        usage, seconds = self.usage, 0.0
+        if self._started is not None:
+            seconds = max(time.monotonic() - self._started, 1e-9)
+        rate = self._finished_calls / seconds if seconds else 0.0
+        done = usage.reused + self._finished_calls
+        left = None if self.expected is None else max(self.expected - done, 0)
+        eta = 0.0 if left == 0 else (left / rate if left is not None and rate else None)
+        return Progress(
+            done=done,
+            failed=usage.failed,
+            reused=usage.reused,
+            total=self.expected,
+            in_flight=len(self._on_the_wire),
+            rate=rate,
+            usd=usage.usd,
+            eta=eta,
+        )
+
+    def raise_if_incomplete(self) -> None:
+        """Say how many answers are missing or pending, and which.
+
+        Raises:
+            RunIncomplete: some are.
+        """
+        for noun, keys, fix in (
+            ("missing from the response store", list(self.missing), "run without --replay"),
+            ("pending", list(self.pending), "run again when the answers are there"),
+        ):
+            if keys:
+                some = ", ".join(sorted(keys)[:3]) + (", ..." if len(keys) > 3 else "")
+                count = f"{len(keys)} answer{'s are' if len(keys) > 1 else ' is'}"
+                raise RunIncomplete(f"{count} {noun}: {some}", fix=fix)
+
+    async def aclose(self) -> None:
+        """Finish what is on the wire (at most ``limits.grace`` seconds), drop the rest, close
+        the provider. The run can be resumed."""
+        if self._closed:
+            return
+        self._closed = True
+        for key, flight in list(self._flights.items()):
+            if key not in self._on_the_wire:
+                flight.cancel()
+        if flights := list(self._flights.values()):
+            _, late = await asyncio.wait(flights, timeout=self.limits.grace)
+            for flight in late:
+                flight.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        await self._writer.aclose()
+        await self._provider.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    # --- one answer ----------------------------------------------------------------------
+
+    async def _answer(self, key: str, request: Request, vote: int) -> Completion:
+        if self._started is None:
+            self._started = time.monotonic()
+        try:
+            if self._deferred is not None:
+                completion = await self._later(self._deferred, request, vote)
+            else:
+                completion = await self._attempts(self._live, key, request)
+        except (ProviderRefused, BudgetSpent, InputError) as error:
+            self._stop(error)
+            raise
+        except asyncio.CancelledError:
+            if self._stopped is not None:
+                raise self._stopped from None
+            raise
+        if (clean := scrub(completion.text)) != completion.text:
+            completion = completion.model_copy(update={"text": clean})
+        self._usage.add(completion)
+        return await self._writer.put(StoredResponse(key, vote, request, completion))
+
+    async def _attempts(self, provider: Provider, key: str, request: Request) -> Completion:
+        """The provider's answer, asked for up to ``limits.attempts`` times."""
+        for attempt in range(1, self.limits.attempts + 1):
+            try:
+                return await self._attempt(provider, key, request)
+            except CallFailed as failure:
+                too_long = (failure.retry_after or 0) > self.limits.max_retry_after
+                last = attempt == self.limits.attempts or self._closed
+                if last or too_long or not failure.retryable:
+                    raise
+                wait = backoff(self.limits, attempt, failure.retry_after, self._draw)
+            await asyncio.sleep(wait)
+            if self._stopped is not None:
+                raise self._stopped
+            self._usage.retries += 1
+        raise AssertionError("unreachable: attempts is at least 1")
+
+    async def _attempt(self, provider: Provider, key: str, request: Request) -> Completion:
+        """One call. Whatever goes wrong comes out as one of the errors of this module."""
+        estimate = _estimated_tokens(request)
+        ticket = await self._gate.enter()
+        try:
+            await self._keep_pace(estimate, request)
+            self._account.start(request.model, priced=self._priced(request))
+            self._on_the_wire.add(key)
+            completion: Completion | None = None
+            try:
+                async with asyncio.timeout(self.limits.timeout):
+                    completion = await provider.complete(request)
+            finally:
+                cost = None if completion is None else self.cost(request, completion)
+                self._account.finish(cost, answered=completion is not None)
+        except CallFailed as failure:
+            if failure.status in _OVERLOAD:
+                self._gate.overloaded(ticket, failure.retry_after)
+            raise
+        except TimeoutError:
+            seconds = f"{self.limits.timeout:g} seconds"
+            raise CallFailed(
+                FailureReason.TIMEOUT, f"no answer within {seconds}", retryable=True
+            ) from None
+        except DeepFactError:
+            raise
+        except Exception as error:
+            raise _unforeseen(error) from None
+        finally:
+            self._on_the_wire.discard(key)
+            self._gate.leave()
+        self._gate.succeeded()
+        self._heed(getattr(provider, "quota", None))
+        self._settle_pace(estimate, request, completion)
+        return completion
+
+    async def _later(self, provider: DeferredProvider, request: Request, vote: int) -> Completion:
+        """The answer of a provider that gathers requests: no place, no pace, no retries."""
+        at_most = 0.0
+        if self._budgeted and (price := self._prices.of(request.model)) is not None:
+            tokens = _estimated_tokens(request) * price.input + request.max_tokens * price.output
+            at_most = tokens / MILLION
+        self._account.start(request.model, priced=self._priced(request), at_most=at_most)
+        completion: Completion | None = None
+        try:
+            completion = await provider.answer(request, vote)
+            return completion
+        except DeepFactError:
+            raise
+        except Exception as error:
+            raise _unforeseen(error) from None
+        finally:
+            cost = None if completion is None else self.cost(request, completion)
+            self._account.finish(cost, answered=completion is not None, at_most=at_most)
+
+    def _landed(self, key: str, flight: asyncio.Task[Completion]) -> None:
+        """A flight is over: count it. Its error is read here, since its caller may be gone."""
+        self._flights.pop(key, None)
+        if flight.cancelled():
+            return
+        error = flight.exception()
+        if isinstance(error, AnswerPending):
+            self.pending[key] = error
+            self._usage.pending = len(self.pending)
+        elif isinstance(error, CallFailed):
+            self._usage.failures[error.reason] += 1
+        elif error is None:
+            try:
+                check_usable(flight.result())
+            except CallFailed as failure:
+                self._usage.failures[failure.reason] += 1
+        else:
+            return
+        self._finished_calls += 1
+        if self._progress is not None:
+            self._progress(self.now())
+
+    def _finish(self, stored: Completion) -> Completion:
+        """A stored answer, with the same check as a new one."""
+        try:
+            return check_usable(stored)
+        except CallFailed as failure:
+            self._usage.failures[failure.reason] += 1
+            raise
+        finally:
+            if self._progress is not None:
+                self._progress(self.now())
+
+    def _stop(self, error: DeepFactError) -> None:
+        """Let nothing more start. What is on the wire may finish."""
+        if self._stopped is not None:
+            return
+        self._stopped = error
+        current = asyncio.current_task()
+        for key, flight in list(self._flights.items()):
+            if key not in self._on_the_wire and flight is not current:
+                flight.cancel()
+
+    # --- rates ---------------------------------------------------------------------------
+
+    def _make_paces(self) -> dict[str, Pace]:
+        rates = {
+            "requests": self.limits.requests_per_minute,
+            "input": self.limits.input_tokens_per_minute,
+            "output": self.limits.output_tokens_per_minute,
+        }
+        clock = time.monotonic
+        return {name: Pace(rate, clock=clock) for name, rate in rates.items() if rate}
+
+    async def _keep_pace(self, estimate: float, request: Request) -> None:
+        for name, pace in self._paces.items():
+            await pace.take(_units(name, estimate, request.max_tokens))
+
+    def _settle_pace(self, estimate: float, request: Request, got: Completion) -> None:
+        used = {"input": got.input_tokens + got.cache_write_tokens, "output": got.output_tokens}
+        for name, units in used.items():
+            if name in self._paces:
+                self._paces[name].settle(units - _units(name, estimate, request.max_tokens))
+
+    def _heed(self, quota: Quota | None) -> None:
+        """Wait for the provider's limit to be refilled rather than run into it."""
+        if quota is None or quota.resets_in is None:
+            return
+        if quota.requests_left == 0 or quota.tokens_left == 0:
+            self._gate.hold(min(quota.resets_in, self.limits.max_backoff))
+
+    def _priced(self, request: Request) -> bool:
+        return not self._budgeted or self._prices.of(request.model) is not None
+
+
+def _units(name: str, estimate: float, max_tokens: int) -> float:
+    return {"requests": 1.0, "input": estimate, "output": float(max_tokens)}[name]
+
+
+def _estimated_tokens(request: Request) -> float:
+    """Input tokens of a request, at four characters a token. For pacing only."""
+    characters = len(request.system) + sum(len(turn.content) for turn in request.messages)
+    return characters / 4 + 1
+
+
+def _unforeseen(error: Exception) -> DeepFactError:
+    """Any other exception of a provider: this call failed, and the run goes on."""
+    if isinstance(error, ConfigError):
+        return error
+    detail: Any = scrub(f"{type(error).__name__}: {error}")
+    return CallFailed(FailureReason.ERROR, detail)

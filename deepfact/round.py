@@ -1,0 +1,242 @@
+"""The Audit-then-Score loop: verify, challenge, audit, revise, score, again.
+
+`run_rounds` is the loop; what stands below it are its steps. Each outcome and each decision is
+in the journal before the loop goes on, so a killed run goes on where it stopped and ends with
+the same record, and a run that waits for people is `pending` until their decisions are in.
+This module decides nothing itself: cases, rulings and scores are made in `deepfact.core`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from deepfact.auditors import base as auditing
+from deepfact.core.audit import Docket, argument, open_docket
+from deepfact.core.revise import revise, rule, sides
+from deepfact.errors import DeepFactError
+from deepfact.executors.local import run_verifier
+from deepfact.records import Adjudication, Case, Outcome, Revision, Ruling, RulingKind
+from deepfact.round_record import RoundDone, finish, round_record
+from deepfact.run_records import (
+    Adjudicated,
+    Answered,
+    AuditorSpec,
+    CaseOpened,
+    PolicyRule,
+    PolicySpec,
+    RoundRecord,
+    RoundSpec,
+    RunRecord,
+    SavedSpec,
+    VerifierSpec,
+    VersionCommitted,
+)
+from deepfact.run_state import Progress, Run, Stage, Watcher, open_run
+from deepfact.store.benchmark import BenchmarkVersion
+from deepfact.store.files import read_record
+from deepfact.store.journal import now
+from deepfact.verifiers.base import build_verifier
+
+
+def run_rounds(
+    spec: RoundSpec,
+    folder: Path,
+    *,
+    auditors: Sequence[AuditorSpec],
+    root: Path | None = None,
+    watch: Watcher = lambda _: None,
+) -> RunRecord:
+    """Run the rounds of a spec, or go on with them.
+
+    Args:
+        spec: what to run.
+        folder: the run's results folder; it is made, or holds an earlier start of this run.
+        auditors: the auditors that the spec names.
+        root: the folder that holds benchmarks.
+        watch: is told of progress.
+
+    Returns:
+        The record, which is also in ``record.json`` with its reports: complete, or pending
+        when people have yet to decide.
+
+    Raises:
+        InputError: spec, benchmark or folder do not fit; nothing was changed.
+    """
+    with open_run(spec, folder, auditors, root, watch) as run:
+        version, rounds = run.base, list[RoundRecord]()
+        for number, stage in enumerate(run.stages, 1):
+            outcomes = _ask(run, stage.challenger, version)
+            docket = _docket(run, number, stage, version, outcomes, rounds)
+            adjudications, waiting = _audit(run, number, stage, docket)
+            if waiting:
+                return finish(run, rounds, waiting)
+            rulings, revisions = _revise(run, stage, version, docket, adjudications)
+            after = _commit(run, number, version, revisions)
+            others = {spec.label: _ask(run, spec, version) for spec in run.spec.scored}
+            done = RoundDone(
+                number, stage, version, after, docket, adjudications, rulings, revisions,
+                outcomes={**others, stage.challenger.label: outcomes},
+            )  # fmt: skip
+            rounds.append(round_record(run, done))
+            version = after
+        return finish(run, rounds)
+
+
+def resume(folder: Path, *, root: Path | None = None, watch: Watcher = lambda _: None) -> RunRecord:
+    """Go on with the run in ``folder``; as `run_rounds`.
+
+    Raises:
+        InputError: there is no run there.
+    """
+    saved = read_record(folder / "spec.json", SavedSpec)
+    return run_rounds(saved.spec, folder, auditors=saved.auditors, root=root, watch=watch)
+
+
+def _ask(run: Run, spec: VerifierSpec, version: BenchmarkVersion) -> dict[str, Outcome]:
+    """A verifier's outcome on each claim; those in the journal are not asked for again."""
+    known = run.outcomes.setdefault(spec.label, {})
+    claims = version.claims
+    open_claims = [claim for claim in claims if claim.id not in known]
+    done, failed = len(claims) - len(open_claims), 0
+    step = f"verify: {spec.label}"
+    run.watch(Progress(step, done, len(claims)))
+    verifier = build_verifier(spec) if open_claims else None
+    for outcome in run_verifier(verifier, open_claims, run.context, name=spec.label):
+        run.journal.append(Answered(at=now(), verifier=spec.label, outcome=outcome))
+        known[outcome.claim_id] = outcome
+        done, failed = done + 1, failed + (outcome.kind == "failure")
+        run.watch(Progress(step, done, len(claims), failed))
+    return {claim.id: known[claim.id] for claim in claims}
+
+
+def _docket(
+    run: Run,
+    number: int,
+    stage: Stage,
+    version: BenchmarkVersion,
+    outcomes: dict[str, Outcome],
+    rounds: Sequence[RoundRecord],
+) -> Docket:
+    """The round's cases, in the journal before anybody sees one."""
+    settled = {
+        (key.claim_id, argument(sides(case, key)[1]))
+        for earlier in rounds
+        for case, key, ruling in zip(earlier.cases, earlier.keys, earlier.rulings, strict=True)
+        if ruling.kind is not RulingKind.UNRESOLVED
+    }
+    docket = open_docket(
+        list(version.state),
+        outcomes,
+        run.base.sources,
+        challenger=stage.challenger.label,
+        round_number=number,
+        controls=stage.controls,
+        microgold=run.microgold.keys(),
+        settled=settled,
+        seed=run.spec.seed,
+    )
+    opened = {event.case.id for event in run.journal.find(CaseOpened, lambda e: e.round == number)}
+    for case in docket.cases:
+        if case.id not in opened:
+            run.journal.append(CaseOpened(at=now(), round=number, case=case))
+    return docket
+
+
+def _audit(
+    run: Run, number: int, stage: Stage, docket: Docket
+) -> tuple[dict[str, list[Adjudication]], list[str]]:
+    """Adjudications by case, in the order of the auditors; and the cases that wait for people."""
+    made = {
+        (event.adjudication.case_id, event.adjudication.auditor): event.adjudication
+        for event in run.journal.find(Adjudicated, lambda event: event.round == number)
+    }
+    built = {
+        spec.name: auditing.build_auditor(spec, sources=run.base.sources, answers=run.store.key)
+        for spec in stage.auditors
+        if spec.kind != auditing.HUMAN
+    }
+    decided: dict[str, list[Adjudication]] = {}
+    waiting: list[str] = []
+    for position, case in enumerate(docket.cases):
+        run.watch(Progress(f"audit: round {number}", position, len(docket.cases)))
+        for spec in assigned(stage.auditors, stage.policy, position):
+            adjudication = made.get((case.id, spec.name))
+            if adjudication is None and spec.name in built:
+                adjudication = _checked(built[spec.name].adjudicate(case), case, spec)
+                run.journal.append(Adjudicated(at=now(), round=number, adjudication=adjudication))
+            if adjudication is None:
+                waiting.append(case.id)
+            else:
+                decided.setdefault(case.id, []).append(adjudication)
+    run.watch(
+        Progress(f"audit: round {number}", len(docket.cases) - len(waiting), len(docket.cases))
+    )
+    return decided, list(dict.fromkeys(waiting))
+
+
+def assigned(
+    auditors: Sequence[AuditorSpec], policy: PolicySpec, position: int
+) -> list[AuditorSpec]:
+    """Who decides the case at ``position`` of the docket: one auditor in turn under the rule
+    ``single``, else all of them."""
+    if policy.rule is PolicyRule.SINGLE:
+        return [auditors[position % len(auditors)]]
+    return list(auditors)
+
+
+def _checked(adjudication: Adjudication, case: Case, spec: AuditorSpec) -> Adjudication:
+    if adjudication.case_id != case.id:
+        raise DeepFactError(
+            f"auditor {spec.name!r} answered about case {adjudication.case_id!r}", where=case.id
+        )
+    return adjudication.model_copy(update={"auditor": spec.name})
+
+
+def _revise(
+    run: Run,
+    stage: Stage,
+    version: BenchmarkVersion,
+    docket: Docket,
+    adjudications: dict[str, list[Adjudication]],
+) -> tuple[list[Ruling], list[Revision]]:
+    """What policy makes of the adjudications."""
+    rulings = [
+        rule(case, key, adjudications[case.id], stage.policy)
+        for case, key in zip(docket.cases, docket.keys, strict=True)
+    ]
+    revisions = revise(
+        docket.cases,
+        docket.keys,
+        rulings,
+        adjudications,
+        version.state.entries,
+        run=run.spec.name,
+        when=run.date,
+    )
+    return rulings, revisions
+
+
+def _commit(
+    run: Run, number: int, version: BenchmarkVersion, revisions: Sequence[Revision]
+) -> BenchmarkVersion:
+    """The version that the revisions make, or the same one when there are none."""
+    if not revisions:
+        return version
+    after = run.store.commit(
+        revisions,
+        parent=version.manifest.version,
+        author=f"round {run.spec.name}",
+        date=run.date,
+        note=f"Round {number} of {run.spec.name}: {len(revisions)} labels revised",
+    )
+    if not run.journal.find(VersionCommitted, lambda event: event.round == number):
+        run.journal.append(
+            VersionCommitted(
+                at=now(),
+                round=number,
+                version=after.manifest.version,
+                state_hash=after.manifest.state_hash,
+            )
+        )
+    return after

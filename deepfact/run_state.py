@@ -1,0 +1,243 @@
+"""A run in progress: its spec filled in and checked, its folder locked, its journal read.
+
+What `deepfact.round` needs before its first step and shares between its steps. Opening a run
+changes nothing until spec, auditors, benchmark and folder are known to fit together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+
+from deepfact.auditors import base as auditing
+from deepfact.errors import BenchmarkError, ConfigError, ResultsExistError
+from deepfact.records import KeyEntry, Outcome, canonical_json, sha256_of
+from deepfact.run_records import (
+    Adjudicated,
+    Answered,
+    AuditorSpec,
+    CaseOpened,
+    ControlSpec,
+    PolicySpec,
+    RoundSpec,
+    RunRecord,
+    RunStarted,
+    RunStatus,
+    SavedSpec,
+    VerifierSpec,
+)
+from deepfact.store.benchmark import BenchmarkStore, BenchmarkVersion
+from deepfact.store.files import read_record, write_text
+from deepfact.store.journal import Journal, now, read_events
+from deepfact.store.locate import open_benchmark, run_copy, split_reference
+from deepfact.verifiers.base import Context, build_verifier
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a step of a run has come."""
+
+    step: str
+    done: int
+    total: int
+    failed: int = 0
+
+
+Watcher = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One round's settings, with everything that its spec leaves out filled in."""
+
+    challenger: VerifierSpec
+    auditors: tuple[AuditorSpec, ...]
+    policy: PolicySpec
+    controls: ControlSpec
+
+
+@dataclass
+class Run:
+    """A run in progress: what its steps share."""
+
+    spec: RoundSpec
+    auditors: tuple[AuditorSpec, ...]
+    stages: list[Stage]
+    journal: Journal
+    store: BenchmarkStore
+    base: BenchmarkVersion
+    date: datetime
+    watch: Watcher
+    outcomes: dict[str, dict[str, Outcome]] = field(default_factory=dict)
+    """By verifier name and claim id."""
+
+    @cached_property
+    def context(self) -> Context:
+        """What verifiers may read. Rounds add no sources, so it is the same in all of them."""
+        return Context(sources=self.base.sources)
+
+    @cached_property
+    def microgold(self) -> dict[str, KeyEntry]:
+        """The micro-gold key, for measuring."""
+        return self.store.key("microgold")
+
+    @cached_property
+    def strata(self) -> dict[str, list[str]]:
+        """The strata of each claim."""
+        return strata_of(self.base)
+
+
+@contextmanager
+def open_run(
+    spec: RoundSpec,
+    folder: Path,
+    auditors: Sequence[AuditorSpec],
+    root: Path | None,
+    watch: Watcher,
+) -> Iterator[Run]:
+    """The run in ``folder``: checked, locked, and with what its journal knows."""
+    stages = stages_of(spec, auditors)
+    saved = SavedSpec(spec=spec, auditors=tuple(auditors))
+    spec_hash = sha256_of(canonical_json([saved.canonical()]))
+    name, number = split_reference(spec.benchmark)
+    origin = open_benchmark(name, root)
+    if folder.exists() and not (folder / "spec.json").is_file() and any(folder.iterdir()):
+        raise ResultsExistError(
+            "this folder exists and holds no run",
+            where=str(folder),
+            fix="give another folder with --out",
+        )
+    if (folder / "spec.json").is_file() and read_record(folder / "spec.json", SavedSpec) != saved:
+        raise ResultsExistError(
+            "this results folder holds a run of another spec",
+            where=str(folder),
+            fix="give another folder with --out, or rename the run in its spec",
+        )
+    base = origin.load(number)
+    with Journal(folder) as journal:
+        write_text(folder / "spec.json", saved.model_dump_json(indent=1) + "\n")
+        started = journal.find(RunStarted)
+        if not started:
+            today = now().replace(hour=0, minute=0, second=0, microsecond=0)
+            event = RunStarted(
+                at=now(),
+                spec_hash=spec_hash,
+                date=spec.date or today,
+                base_version=base.manifest.version,
+                base_state=base.manifest.state_hash,
+            )
+            journal.append(event)
+            started = [event]
+        store = origin
+        if spec.commit_to == "run":
+            copy = run_copy(folder, origin.name)
+            store = BenchmarkStore(copy) if copy.is_dir() else origin.fork(copy)
+        base = store.load(started[0].base_version)
+        if base.manifest.state_hash != started[0].base_state:
+            raise BenchmarkError(
+                f"{base} is not the version that this run was started on", where=str(folder)
+            )
+        run = Run(spec, tuple(auditors), stages, journal, store, base, started[0].date, watch)
+        for answered in journal.find(Answered):
+            claims = run.outcomes.setdefault(answered.verifier, {})
+            claims[answered.outcome.claim_id] = answered.outcome
+        yield run
+
+
+def stages_of(spec: RoundSpec, auditors: Sequence[AuditorSpec]) -> list[Stage]:
+    """The settings of each round, checked as far as that costs nothing."""
+    declared = {auditor.name: auditor for auditor in auditors}
+    by_reference = dict(zip(auditor_names(spec), auditors, strict=True)) | declared
+    stages = [
+        Stage(
+            challenger=stage.challenger or spec.challenger,
+            auditors=tuple(by_reference[name] for name in stage.auditors or spec.auditors),
+            policy=stage.policy or spec.policy,
+            controls=stage.controls or spec.controls,
+        )
+        for stage in spec.rounds
+    ]
+    names: dict[str, VerifierSpec] = {}
+    for verifier in (*spec.scored, *(stage.challenger for stage in stages)):
+        build_verifier(verifier)
+        if names.setdefault(verifier.label, verifier) != verifier:
+            raise ConfigError(
+                f"two different verifiers are called {verifier.label!r}",
+                fix="give each a `name` of its own",
+            )
+    for stage in stages:
+        for auditor in stage.auditors:
+            judges_itself = auditing.judges_itself(auditor, stage.challenger)
+            if judges_itself and not stage.policy.allow_self_judging:
+                raise ConfigError(
+                    f"auditor {auditor.name!r} would judge the challenges of its own model",
+                    fix="choose another auditor, or write `allow_self_judging: true` in the policy",
+                )
+    return stages
+
+
+def auditor_names(spec: RoundSpec) -> list[str]:
+    """Every auditor that a spec names, in order, once each."""
+    named = [*spec.auditors, *(name for stage in spec.rounds for name in stage.auditors or ())]
+    return list(dict.fromkeys(named))
+
+
+def strata_of(version: BenchmarkVersion) -> dict[str, list[str]]:
+    """The strata of each claim, for tables: its domain, and what the author's key says of it."""
+    key = version.store.key("author")
+    found: dict[str, list[str]] = {}
+    for claim in version.claims:
+        entry = key.get(claim.id)
+        names = {"domain": claim.domain, "stratum": entry.stratum if entry else ""}
+        found[claim.id] = [f"{what}: {name}" for what, name in names.items() if name]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class StatusReport:
+    """Where a run stands, as its journal has it."""
+
+    name: str
+    complete: bool
+    round: int
+    rounds: int
+    answered: dict[str, int]
+    """Outcomes so far by verifier."""
+    cases: int
+    """Of the current round."""
+    decided: int
+
+    def as_dict(self) -> dict[str, object]:
+        """For ``--json``."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def lines(self) -> list[str]:
+        """For people."""
+        state = "complete" if self.complete else "not complete; go on with: deepfact round resume"
+        lines = [f"{self.name}: {state}", f"  round {self.round} of {self.rounds}"]
+        lines += [f"  {count} claims answered by {name}" for name, count in self.answered.items()]
+        lines.append(f"  {self.decided} decisions on {self.cases} cases of round {self.round}")
+        return lines
+
+
+def run_status(folder: Path) -> StatusReport:
+    """Where the run in ``folder`` stands. Reads only, so that it can look at a run in progress."""
+    saved = read_record(folder / "spec.json", SavedSpec)
+    events = read_events(folder / "journal.jsonl")
+    number = max((event.round for event in events if isinstance(event, CaseOpened)), default=1)
+    answered = Counter(event.verifier for event in events if isinstance(event, Answered))
+    record = folder / "record.json"
+    return StatusReport(
+        name=saved.spec.name,
+        complete=record.is_file() and read_record(record, RunRecord).status == RunStatus.COMPLETE,
+        round=number,
+        rounds=len(saved.spec.rounds),
+        answered=dict(answered),
+        cases=sum(isinstance(e, CaseOpened) and e.round == number for e in events),
+        decided=sum(isinstance(e, Adjudicated) and e.round == number for e in events),
+    )

@@ -1,0 +1,146 @@
+"""The small model: JSON weights, evaluated in plain Python. Nothing is learnt or unpickled here.
+
+Two shapes are understood: a multinomial logistic regression over standardised features, and a
+forest of regression trees (gradient boosting), both giving one probability per label.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, Literal, Sequence
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from deepfact.errors import InputError
+from deepfact.records import Label
+from deepfact.store.files import explain
+
+WEIGHTS = "weights.json"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TrainingSet(_Part):
+    """One data set that the weights were fitted on."""
+
+    name: str
+    licence: str
+    rows: int = Field(ge=0)
+    what: str = ""
+
+
+class Linear(_Part):
+    """A multinomial logistic regression: ``softmax(bias + W (x - mean) / scale)``."""
+
+    kind: Literal["linear"] = "linear"
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+    coefficients: tuple[tuple[float, ...], ...]
+    intercept: tuple[float, ...]
+
+    def raw(self, row: Sequence[float]) -> list[float]:
+        """Log-odds per label."""
+        z = [(x - m) / s for x, m, s in zip(row, self.mean, self.scale, strict=True)]
+        return [
+            bias + sum(w * x for w, x in zip(weights, z, strict=True))
+            for weights, bias in zip(self.coefficients, self.intercept, strict=True)
+        ]
+
+
+class Tree(_Part):
+    """A regression tree as parallel lists; a node with ``left`` 0 is a leaf."""
+
+    feature: tuple[int, ...]
+    threshold: tuple[float, ...]
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    value: tuple[float, ...]
+
+    def at(self, row: Sequence[float]) -> float:
+        """The value of the leaf that ``row`` falls into (``<=`` goes left)."""
+        node = 0
+        while self.left[node]:
+            goes_left = row[self.feature[node]] <= self.threshold[node]
+            node = self.left[node] if goes_left else self.right[node]
+        return self.value[node]
+
+
+class Forest(_Part):
+    """Gradient boosting: per label a start value and trees that are added up."""
+
+    kind: Literal["forest"] = "forest"
+    start: tuple[float, ...]
+    trees: tuple[tuple[Tree, ...], ...]
+    """``trees[label]``."""
+
+    def raw(self, row: Sequence[float]) -> list[float]:
+        """Log-odds per label."""
+        return [
+            start + sum(tree.at(row) for tree in trees)
+            for start, trees in zip(self.start, self.trees, strict=True)
+        ]
+
+
+class Weights(_Part):
+    """The file that ships: the model, and all that is needed to fit it again."""
+
+    schema_version: Literal[1] = 1
+    about: str
+    seed: int
+    scikit_learn: str
+    features: tuple[str, ...]
+    labels: tuple[Label, ...]
+    training: tuple[TrainingSet, ...]
+    cross_validation: dict[str, dict[str, float]] = {}
+    """Candidate -> measure -> value, on the training data only."""
+    model: Linear | Forest = Field(discriminator="kind")
+
+    def probabilities(self, row: Sequence[float]) -> dict[Label, float]:
+        """The probability of each label for one row of features."""
+        raw = self.model.raw(row)
+        top = max(raw)
+        odds = [math.exp(value - top) for value in raw]
+        return {label: value / sum(odds) for label, value in zip(self.labels, odds, strict=True)}
+
+
+def parse_weights(text: str, *, where: str, features: Sequence[str]) -> Weights:
+    """The weights in ``text``.
+
+    Raises:
+        InputError: not of the shape, or for other features than this version computes.
+    """
+    try:
+        weights = Weights.model_validate_json(text)
+    except ValidationError as error:
+        raise InputError(explain(error), where=where, fix="fit them again: see training/") from None
+    if weights.features != tuple(features):
+        raise InputError(
+            "the weights are for other features than this version computes",
+            where=where,
+            fix="fit them again: python -m deepfact.verifiers.local.training.train --data DIR",
+        )
+    return weights
+
+
+@lru_cache(maxsize=1)
+def shipped_weights() -> Weights:
+    """The weights that ship with deepfact, read once."""
+    from deepfact.verifiers.local.features import NAMES
+
+    file = files("deepfact.verifiers.local").joinpath(WEIGHTS)
+    return parse_weights(file.read_text(encoding="utf-8"), where=WEIGHTS, features=NAMES)
+
+
+def weights_json(weights: Weights) -> str:
+    """The weights as the text of their file, one key a line at the top, stable."""
+    data: dict[str, Any] = weights.model_dump(mode="json")
+    lines = [
+        f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
+        for key, value in data.items()
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}\n"

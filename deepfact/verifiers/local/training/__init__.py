@@ -1,0 +1,1 @@
+"""For developers: fitting the local verifier's weights and measuring it. Not used at run time."""

@@ -1,0 +1,289 @@
+"""The panel verifier: asks a model n times about a claim and counts the votes.
+
+It calls a model through an engine and nothing else; it sees no label and no key. A vote that
+fails in any way is an abstention. Errors that concern the run (budget, refused key, answers
+that a replay lacks or a batch still owes) are raised once every vote has been asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Protocol, Sequence, runtime_checkable
+
+from deepfact.core.panel import fewest_to_settle, is_settled, parse_rule
+from deepfact.core.vote_checks import DEFAULT
+from deepfact.errors import ConfigError, RunIncomplete
+from deepfact.prompts.library import load_prompt
+from deepfact.prompts.render import Shown, render
+from deepfact.providers.base import CallFailed, Completion, Message, Request
+from deepfact.records import (
+    Abstention,
+    Claim,
+    FailureReason,
+    Usage,
+    VerificationFailure,
+    Verdict,
+    Vote,
+    sha256_of,
+)
+from deepfact.verifiers.base import Context
+from deepfact.verifiers.panel.answers import UnreadableError, read_answer
+from deepfact.verifiers.panel.ballot import Seat, asked_of, cast, checked_levels
+from deepfact.verifiers.panel.material import gather
+from deepfact.verifiers.panel.tally import tally, total_usage
+
+REASK = 1000
+"""Vote number of the first repeat of vote 0: no panel has that many votes."""
+
+_STOPPED = {
+    "refusal": FailureReason.REFUSED,
+    "content_filter": FailureReason.REFUSED,
+    "max_tokens": FailureReason.TRUNCATED,
+    "length": FailureReason.TRUNCATED,
+    "model_context_window_exceeded": FailureReason.TRUNCATED,
+}
+"""Stop reasons that leave no whole answer, whatever the text looks like."""
+
+
+@runtime_checkable
+class Asks(Protocol):
+    """What answers requests: the engine."""
+
+    async def ask(self, request: Request, vote: int = 0) -> Completion:
+        """The answer to a request under a vote number."""
+        ...
+
+
+class PanelVerifier:
+    """Verifies a claim by the votes of a prompted model.
+
+    Args:
+        provider: ``kind`` and options of the provider, for an engine of its own.
+        model: id of the model; as the provider knows it.
+        prompt: ``role/name/vN``, ``role/name`` for the newest version, or a ``.md`` path.
+        votes: how many.
+        rule: ``default``, ``single``, ``any-refutes``, or such as ``valid>=3, refute>=2``.
+        early_stop: ask no further vote once the outcome cannot change.
+        personas: texts put into the prompt, one per vote, in turn.
+        models: models to use instead of ``model``, one per vote, in turn.
+        max_tokens: longest answer, in tokens.
+        temperature: the provider's own when None.
+        checks: what a failed check costs: ``abstain`` or ``flag``, by name of the check.
+        reask: how often an unreadable answer is asked for again.
+        search: at most so many sources beyond those that the claim cites.
+        source_chars: characters of source text in one request, in all.
+        prompt_folder: folder of the user's own prompts, looked in first.
+        engine: answers requests; whoever gives it closes it.
+
+    Raises:
+        ConfigError: an option that cannot be.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        provider: dict[str, Any] | None = None,
+        prompt: str = "verifier/split/v1",
+        votes: int = 3,
+        rule: str = "default",
+        early_stop: bool = False,
+        personas: tuple[str, ...] = (),
+        models: tuple[str, ...] = (),
+        max_tokens: int = 2048,
+        temperature: float | None = None,
+        checks: dict[str, str] | None = None,
+        reask: int = 1,
+        search: int = 2,
+        source_chars: int = 24_000,
+        prompt_folder: str = "",
+        engine: Asks | None = None,
+    ) -> None:
+        numbers = {"votes": (votes, 1, REASK), "reask": (reask, 0, 10), "search": (search, 0, 50)}
+        for name, (value, low, high) in numbers.items():
+            if not low <= value <= high:
+                raise ConfigError(f"option {name!r}: {value} is not from {low} to {high}")
+        if source_chars < 200 or max_tokens < 1:
+            raise ConfigError("source_chars is at least 200 and max_tokens at least 1")
+        self.prompt = load_prompt(prompt, [prompt_folder] if prompt_folder else [])
+        self.rule = parse_rule(rule, votes)
+        self.provider = provider or {}
+        self._levels = checked_levels(checks or {}, DEFAULT)
+        self._seats = [
+            Seat(
+                index=index,
+                model=models[index % len(models)] if models else model,
+                persona=personas[index % len(personas)] if personas else "",
+                prompt=self.prompt.ref,
+            )
+            for index in range(votes)
+        ]
+        self._early_stop, self._reask = early_stop, reask
+        self._search, self._source_chars = search, source_chars
+        self._max_tokens, self._temperature = max_tokens, temperature
+        self._engine = engine
+        if personas:  # a prompt without a place for them is found out now, not at the first call
+            render(self.prompt, claim_id="c", claim="c", context="", sources=(), persona="p")
+
+    def use(self, engine: Asks) -> None:
+        """Ask through this engine from now on."""
+        self._engine = engine
+
+    async def verify(self, claim: Claim, context: Context) -> Verdict | VerificationFailure:
+        """What the panel concludes on ``claim``.
+
+        Raises:
+            RunIncomplete: answers are missing or pending; every vote has been asked for.
+            DeepFactError: no call of this run can succeed.
+        """
+        material = gather(claim, context, search=self._search, characters=self._source_chars)
+        if not material.shown:
+            return VerificationFailure(
+                claim_id=claim.id,
+                reason=FailureReason.NO_SOURCE,
+                detail="no source that the claim cites is there, and a search found none",
+                flags=material.flags,
+            )
+        ballots = await self._ballots(claim, material.shown)
+        flags = list(material.flags)
+        if len(ballots) < len(self._seats):
+            flags.append(f"stopped_early:{len(ballots)} of {len(self._seats)}")
+        return tally(
+            claim,
+            [ballot for ballot in ballots if isinstance(ballot, Vote)],
+            [ballot for ballot in ballots if isinstance(ballot, Abstention)],
+            rule=self.rule,
+            sources={one.source.id: one.source for one in material.shown},
+            prompt=self.prompt.ref,
+            flags=flags,
+        )
+
+    def requests(self, claim: Claim, context: Context) -> list[tuple[Request, int]]:
+        """The requests, with vote numbers, that `verify` starts with: for plans and batches."""
+        shown = gather(claim, context, search=self._search, characters=self._source_chars).shown
+        return [(self._request(claim, shown, seat), seat.index) for seat in self._seats if shown]
+
+    async def aclose(self) -> None:
+        """Nothing to close: whoever gave the engine closes it."""
+
+    # --- votes ---------------------------------------------------------------------------
+
+    async def _ballots(self, claim: Claim, shown: Sequence[Shown]) -> list[Vote | Abstention]:
+        """The ballots in the order of the seats: all at once, or as few as it takes."""
+        ballots: list[Vote | Abstention] = []
+        while len(ballots) < len(self._seats):
+            remaining = len(self._seats) - len(ballots)
+            votes = [ballot for ballot in ballots if isinstance(ballot, Vote)]
+            if self._early_stop and ballots and is_settled(votes, remaining, self.rule):
+                break
+            size = remaining
+            if self._early_stop:
+                size = max(1, fewest_to_settle(votes, remaining, self.rule))
+            wave = self._seats[len(ballots) : len(ballots) + size]
+            ballots += await _all(self._ballot(claim, shown, seat) for seat in wave)
+        return ballots
+
+    async def _ballot(self, claim: Claim, shown: Sequence[Shown], seat: Seat) -> Vote | Abstention:
+        """One vote, asked for again while its answer cannot be read and repeats are left."""
+        request = self._request(claim, shown, seat)
+        used: list[Usage] = []
+        problem = ""
+        for attempt in range(self._reask + 1):
+            try:
+                completion = await self._ask(request, seat.index + REASK * attempt, used)
+                answer = read_answer(completion.text, self.prompt)
+            except CallFailed as failure:
+                return _lost(seat, failure.reason, failure.detail, used)
+            except UnreadableError as error:
+                problem = str(error)
+                continue
+            return cast(
+                answer,
+                asked_of(claim, ask_id(claim), shown),
+                shown,
+                levels=self._levels,
+                seat=seat,
+                usage=total_usage(used),
+            )
+        return _lost(seat, FailureReason.UNREADABLE, problem, used)
+
+    async def _ask(self, request: Request, number: int, used: list[Usage]) -> Completion:
+        """A whole answer; what it cost is added to ``used``, also when it is of no use.
+
+        Raises:
+            CallFailed: no answer, a refusal, or an answer that was cut off.
+        """
+        if self._engine is None:
+            raise ConfigError("this panel has no engine to ask", fix="call use(engine) first")
+        try:
+            completion = await self._engine.ask(request, number)
+        except CallFailed as failure:
+            lost = getattr(failure, "completion", None)
+            used.append(self._usage(request, lost) if lost is not None else Usage(calls=1))
+            raise
+        used.append(self._usage(request, completion))
+        if reason := _STOPPED.get(completion.stop_reason):
+            raise CallFailed(reason, f"no whole answer (stop reason: {completion.stop_reason})")
+        return completion
+
+    def _request(self, claim: Claim, shown: Sequence[Shown], seat: Seat) -> Request:
+        system, user = render(
+            self.prompt,
+            claim_id=ask_id(claim),
+            claim=claim.text,
+            context=claim.context,
+            sources=shown,
+            persona=seat.persona,
+        )
+        return Request(
+            model=seat.model,
+            system=system,
+            messages=(Message(role="user", content=user),),
+            max_tokens=self._max_tokens,
+            temperature=self._temperature,
+            output_schema=self.prompt.front.output_schema,
+        )
+
+    def _usage(self, request: Request, completion: Completion) -> Usage:
+        cost = getattr(self._engine, "cost", None)
+        return Usage(
+            calls=1,
+            input_tokens=completion.input_tokens
+            + completion.cache_read_tokens
+            + completion.cache_write_tokens,
+            output_tokens=completion.output_tokens,
+            usd=cost(request, completion) if cost is not None else None,
+        )
+
+
+def ask_id(claim: Claim) -> str:
+    """The id under which a model is asked about a claim: of its words, not of its place.
+
+    It gives nothing away of the benchmark, and a claim that stands there twice with the same
+    sources is the same request, so it is paid for once.
+    """
+    return f"c-{sha256_of(claim.text + chr(0) + claim.context)[7:19]}"
+
+
+def _lost(seat: Seat, reason: FailureReason, detail: str, used: Sequence[Usage]) -> Abstention:
+    return Abstention(
+        index=seat.index,
+        reason=reason,
+        detail=detail,
+        usage=total_usage(used),
+        prompt=seat.prompt,
+        model=seat.model,
+        persona=seat.persona,
+    )
+
+
+async def _all(coroutines: Any) -> list[Vote | Abstention]:
+    """All ballots, or the error of the run when there is one, once all have been asked for.
+
+    What stops a run is raised before what only leaves it incomplete.
+    """
+    results = await asyncio.gather(*coroutines, return_exceptions=True)
+    errors = [result for result in results if isinstance(result, BaseException)]
+    errors.sort(key=lambda error: isinstance(error, RunIncomplete))
+    if errors:
+        raise errors[0]
+    return [result for result in results if not isinstance(result, BaseException)]
