@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__version__ = "0.1.0"
+from deepfact.version import VERSION as __version__
 
 __all__ = ["__version__", "load", "read_run", "run_round", "score", "verify"]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import deepfact
 from deepfact.auditors import base as auditing
 from deepfact.core import metrics
 from deepfact.core.audit import Docket
@@ -27,6 +26,7 @@ from deepfact.run_records import (
 from deepfact.run_state import Run, Stage
 from deepfact.store.benchmark import BenchmarkVersion
 from deepfact.store.files import write_text
+from deepfact.version import VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def finish(run: Run, rounds: Sequence[RoundRecord], waiting: Sequence[str] = ())
     record = RunRecord(
         name=run.spec.name,
         status=RunStatus.PENDING if waiting else RunStatus.COMPLETE,
-        deepfact=deepfact.__version__,
+        deepfact=VERSION,
         spec=run.spec,
         auditors=run.auditors,
         date=run.date,

@@ -133,9 +133,25 @@ def load_prompt(reference: str, extra: Iterable[Path | str] = ()) -> Prompt:
         ConfigError: no such prompt, or its file is not well-formed.
         IntegrityError: it was released and has been edited since.
     """
+    return _locked(read_prompt(*locate(reference, extra)))
+
+
+def locate(reference: str, extra: Iterable[Path | str] = ()) -> tuple[Path, Path]:
+    """The file that a reference means, and the folder whose lock covers it.
+
+    Raises:
+        ConfigError: no such prompt, or a path that is not ``.../role/name/vN.md``.
+    """
     if reference.endswith(".md"):
-        path = Path(reference)
-        return _locked(read_prompt(path, path.resolve().parents[2]))
+        path = Path(reference).resolve()
+        identity = "/".join((*path.parts[-3:-1], path.stem))
+        if not _REFERENCE.fullmatch(identity):
+            raise ConfigError(
+                "a prompt's file is called role/name/vN.md",
+                where=reference,
+                fix="such as prompts/verifier/mine/v1.md",
+            )
+        return path, path.parents[2]
     match = _REFERENCE.fullmatch(reference)
     known = find_prompts(extra)
     if match and not match.group(3):
@@ -143,8 +159,7 @@ def load_prompt(reference: str, extra: Iterable[Path | str] = ()) -> Prompt:
         reference = versions[-1] if versions else reference
     if reference not in known:
         raise ConfigError(f"there is no prompt {reference!r}", fix=did_you_mean(reference, known))
-    path = known[reference]
-    return _locked(read_prompt(path, path.parents[2]))
+    return known[reference], known[reference].parents[2]
 
 
 def _locked(prompt: Prompt) -> Prompt:

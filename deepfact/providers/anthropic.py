@@ -51,12 +51,16 @@ class AnthropicProvider:
         check_base_url(base_url)
         self._base_url, self._timeout = base_url, timeout
         self._max_connections, self._key_variable = max_connections, api_key_env
-        self._body_options = {"cache": cache, "structured": structured, "extra": extra_body}
+        self._body_options: dict[str, Any] = {
+            "cache": cache,
+            "structured": structured,
+            "extra": extra_body,
+        }
         self.quota: Quota | None = None
         """What the newest reply said is left of the rate limit; None unless used up."""
         self._client: Any = None
         self._sdk: Any = None
-        self._raw: Any = None
+        self.raw: Any = None
 
     @property
     def client(self) -> Any:
@@ -65,7 +69,7 @@ class AnthropicProvider:
             import anthropic
             import httpx2
 
-            self._sdk, self._raw = anthropic, httpx2.Response
+            self._sdk, self.raw = anthropic, httpx2.Response
             self._client = anthropic.AsyncAnthropic(
                 api_key=api_key(self._key_variable, self._base_url),
                 base_url=self._base_url or None,
@@ -81,7 +85,7 @@ class AnthropicProvider:
         client = self.client
         try:
             reply = await client.post(
-                "/v1/messages", body=body_of(request, **self._body_options), cast_to=self._raw
+                "/v1/messages", body=body_of(request, **self._body_options), cast_to=self.raw
             )
         except Exception as error:
             raise self.translated(error, request.model) from None

@@ -12,8 +12,8 @@ import os
 from typing import Any
 from urllib.parse import urlsplit
 
-from deepfact.errors import ConfigError
-from deepfact.providers.base import CallFailed, DeepFactError, ProviderRefused
+from deepfact.errors import ConfigError, DeepFactError
+from deepfact.providers.base import CallFailed, ProviderRefused
 from deepfact.providers.replies import message_in, status_error
 from deepfact.providers.secrets import scrub
 from deepfact.records import FailureReason
@@ -92,7 +92,8 @@ def translated(
         cause = error.__cause__
         detail = f"{type(cause).__name__}: {cause}" if cause else error.message
         return CallFailed(FailureReason.ERROR, scrub(f"no connection: {detail}"), retryable=True)
-    if "auth" in str(error).lower() or "credential" in type(error).__name__.lower():
+    words = f"{type(error).__name__} {error}".lower()
+    if any(word in words for word in ("auth", "credential", "api_key")):
         return ProviderRefused(
             "no API key for the provider", fix=f"set {key_variable} in the environment"
         )

@@ -167,7 +167,7 @@ def dots(ident: str, title: str, points: Sequence[Point]) -> Markup:
             y += 20
             parts.append(element("text", _label(point.name, 60), class_="value", x=left - 4, y=y))
             group = point.name
-        y += 24
+        y += 28
         at = series.index(point.series)
         if point.rate.value is None:
             parts.append(

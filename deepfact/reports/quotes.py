@@ -1,12 +1,10 @@
-"""Where quotes stand in a source's text, for highlighting; and which stand nowhere.
+"""Cuts a source's text where its quotes begin and end, so that they can be marked.
 
-A quote is found when it is in the source after Unicode (NFKC) and white-space normalisation,
-the rule by which it counts as evidence. Pure: no I/O, no markup.
+Whether a quote stands in a text is for `deepfact.core.quotes` to say. Pure: no I/O, no markup.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 from typing import Iterable
 
@@ -22,50 +20,6 @@ class Piece:
     quoted: bool = False
     left_out: int = 0
     """Characters that stand here in the source and are not shown; ``text`` is empty then."""
-
-
-class SourceText:
-    """A source's text, ready to be searched for quotes."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._folded: tuple[str, list[int]] | None = None
-
-    def find(self, quote: str) -> tuple[int, int] | None:
-        """``(start, end)`` of the quote's first occurrence in the text as stored, or None."""
-        if not quote.strip():
-            return None
-        start = self.text.find(quote)
-        if start >= 0:
-            return start, start + len(quote)
-        # Folding a whole text is slow, and most quotes are verbatim: only on the first miss.
-        if self._folded is None:
-            self._folded = _fold(self.text)
-        folded, at = self._folded
-        needle = _fold(quote)[0].strip()
-        start = folded.find(needle) if needle else -1
-        return None if start < 0 else (at[start], at[start + len(needle) - 1] + 1)
-
-
-def _fold(text: str) -> tuple[str, list[int]]:
-    """The normalised text, and for each of its characters where it comes from."""
-    characters: list[str] = []
-    at: list[int] = []
-    position = 0
-    while position < len(text):
-        end = position + 1
-        # A base character and its combining marks are normalised together, as NFKC asks.
-        while end < len(text) and unicodedata.combining(text[end]):
-            end += 1
-        for character in unicodedata.normalize("NFKC", text[position:end]):
-            if not character.isspace():
-                characters.append(character)
-                at.append(position)
-            elif characters and characters[-1] != " ":
-                characters.append(" ")
-                at.append(position)
-        position = end
-    return "".join(characters), at
 
 
 def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Mapping
 
-from deepfact.records import Contradiction, Evidence, Qualification, Source, SourceRole
-from deepfact.reports.quotes import Piece, SourceText, pieces
+from deepfact.core.quotes import find_quote
+from deepfact.records import Contradiction, Evidence, Qualification, Source, SourceRole, Span
+from deepfact.reports.quotes import Piece, pieces
 
 WHOLE_TEXT = 20_000
 """Characters up to which one source's text is shown whole."""
@@ -65,7 +66,7 @@ class SourceCards:
     def __init__(self, sources: Mapping[str, Source]) -> None:
         self._sources = sources
         self._cards: dict[str, Card] = {}
-        self._texts: dict[str, SourceText] = {}
+        self._found: dict[tuple[str, str], Span | None] = {}
 
     def evidence(self, evidence: Evidence) -> Quote:
         """A piece of evidence as a quote to show."""
@@ -105,12 +106,12 @@ class SourceCards:
         if card is None:
             card = Card(source, len(self._cards) + 1, self._sources.get(source))
             self._cards[source] = card
-            if card.source is not None:
-                self._texts[source] = SourceText(card.source.text)
-        span = self._texts[source].find(words) if source in self._texts else None
-        if span is not None:
-            card.spans.append(span)
-        return Quote(words, stance, card, span is not None, disputed)
+        if (source, words) not in self._found:
+            span = find_quote(words, card.source.text) if card.source else None
+            self._found[source, words] = span
+            if span is not None:
+                card.spans.append((span.start, span.end))
+        return Quote(words, stance, card, self._found[source, words] is not None, disputed)
 
 
 def _size(text: str) -> int:

@@ -44,9 +44,11 @@ def sheet_on(round_: RoundRecord, key: str) -> ScoreSheet | None:
 
 
 def keys_of(round_: RoundRecord) -> tuple[str, str, str]:
-    """The three keys a round scores on: before, after, after without own challenges."""
+    """The three keys a round scores on: before, after, after without own accepted challenges."""
     after = f"version {round_.result.version}"
-    return f"version {round_.base.version}", after, f"{after} without own challenges"
+    own = f"{after} without own"
+    without = next((sheet.on for sheet in round_.scores if sheet.on.startswith(own)), own)
+    return f"version {round_.base.version}", after, without
 
 
 def summary_rows(record: RunRecord) -> list[SummaryRow]:

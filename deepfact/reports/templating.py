@@ -77,7 +77,7 @@ def markdown_escape(value: Any) -> Markup:
     code, HTML or mention; what a macro rendered goes through unchanged."""
     if isinstance(value, Markup):
         return value
-    text = " ".join(_plain(value).split())
+    text = re.sub(r"[ \t\n]+", " ", _plain(value)).strip(" ")
     # Entities first: none of what the second step escapes is in them.
     text = _MARKDOWN.sub(lambda m: rf"\{m[0]}", text.translate(_ENTITIES))
     return Markup(text)  # noqa: S704 -- escaped on the line above

@@ -126,6 +126,10 @@ class RoundView:
     controls: Counter[str]
     waiting: int
 
+    def unscored(self, key: str) -> str:
+        """What stands where a verifier has no score on a key."""
+        return "no own accepted challenges" if key == keys_of(self.record)[2] else "not scored"
+
     def column(self, key: str) -> str:
         """A key as a column heading that says what it is."""
         before, after, without = keys_of(self.record)
@@ -134,7 +138,7 @@ class RoundView:
         names = {
             before: f"Before: {before}",
             after: f"After: {after}",
-            without: f"After, without the challenger’s own accepted challenges: {after}",
+            without: f"After, without own accepted challenges: {after}",
         }
         return names.get(key, key)
 
@@ -186,8 +190,7 @@ class ReportView:
         before, waiting = len(self.cases), 0
         for case in round_.cases:
             key, ruling = keys.get(case.id), rulings.get(case.id)
-            pending = self.record.status is RunStatus.PENDING and ruling is None
-            if pending or case.id in self.record.waiting or key is None:
+            if key is None or (ruling is None and self.record.status is RunStatus.PENDING):
                 self.waiting.append((case.id, case.claim))
                 waiting += 1
             else:

@@ -114,8 +114,9 @@ def test_chat_completions_enforce_the_schema(served: LocalServer) -> None:
 
 
 def test_answers_at_temperature_0_do_not_depend_on_earlier_requests(served: LocalServer) -> None:
-    source = "The tower was built from 1887 to 1889 and is 330 metres tall. " * 4
-    prompts = [f"{source}Was it finished in {1886 + year}? Explain." for year in range(4)]
+    source = "Source: The tower was built from 1887 to 1889 and is 330 metres tall. " * 3
+    asked = ("Is it tall?", "Name a fruit.", "Was it finished in 1900? Explain.", "Write a poem.")
+    prompts = [source + question for question in asked]
     orders = [(0, 1, 2, 3), (3, 1, 0, 2), (2, 2, 3, 0, 1)]
     answers: dict[int, set[str]] = {}
     for order in orders:
@@ -183,7 +184,7 @@ def test_the_server_ends_when_its_caller_is_killed(tiny_model: Path) -> None:
 
 def test_a_model_that_takes_too_long_is_given_up(tiny_model: Path) -> None:
     server = LocalServer(tiny_model, start_timeout=0.01)
-    with pytest.raises(DeepFactError, match="not ready after 0.01 seconds"):
+    with pytest.raises(DeepFactError, match=r"not ready after 0\.01 seconds"):
         server.__enter__()
     assert server.pid is None
 

@@ -49,7 +49,7 @@ DAY = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 HOSTILE = (
     "<script>alert(1)</script> <img src=x onerror=alert(2)> \u202edesrever\u202c "
     "| pipe | `code` [link](javascript:alert(3)) **bold**\n# heading\n</style></script>"
-    " {{ 7 * 7 }} {% raw %} \x1b[31m www.evil.example @everyone"
+    " {{ 7919 * 7 }} {% raw %} \x1b[31m www.evil.example @everyone"
 )
 
 
@@ -170,7 +170,7 @@ class Factory:
             label=challenger.label if accepted else (None if index % 4 == 2 else "supported"),
             accepts_challenge=accepted,
             auditors=("anna",),
-            reason=why if accepted or index % 3 else " ",
+            reason=why if accepted or index % 4 else " ",
         )
         return case, key, self._revision(claim, case, challenger, why) if accepted else None, ruling
 
@@ -223,7 +223,7 @@ class Factory:
         failed = sum(isinstance(outcome, VerificationFailure) for outcome in outcomes)
         before, after = f"version {number}", f"version {number + 1}"
         n = self.claims
-        keys = (before, after, f"{after} without own challenges")
+        keys = (before, after, f"{after} without own accepted challenges")
         scores = [
             sheet(name, on, int((n - failed) * share), n, failed)
             for name, shares in {"local": (0.6, 0.85, 0.7), "overlap": (0.5, 0.55)}.items()

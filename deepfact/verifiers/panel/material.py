@@ -50,7 +50,9 @@ def gather(claim: Claim, context: Context, *, search: int, characters: int) -> M
     further = _further(found, {source.id for source in cited}, context, search)
     shown: list[Shown] = []
     sources = [*cited, *further]
-    for number, (source, room) in enumerate(zip(sources, _shares(sources, characters)), 1):
+    for number, (source, room) in enumerate(
+        zip(sources, _shares(sources, characters), strict=True), 1
+    ):
         text = source.text
         if len(text) > room:
             text = _shortened(source, [p.span for p in found if p.source == source.id], room)

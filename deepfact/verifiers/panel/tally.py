@@ -22,8 +22,8 @@ from deepfact.records import (
     Qualification,
     Source,
     Usage,
-    VerificationFailure,
     Verdict,
+    VerificationFailure,
     Vote,
 )
 

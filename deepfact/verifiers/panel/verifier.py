@@ -13,7 +13,11 @@ from typing import Any, Protocol, Sequence, runtime_checkable
 from deepfact.core.panel import fewest_to_settle, is_settled, parse_rule
 from deepfact.core.vote_checks import DEFAULT
 from deepfact.errors import ConfigError, RunIncomplete
-from deepfact.prompts.library import load_prompt
+from deepfact.executors.budget import Budget
+from deepfact.executors.limits import Limits
+from deepfact.executors.pricing import Price
+from deepfact.prompts.library import Prompt, load_prompt
+from deepfact.prompts.lint import lint_prompt
 from deepfact.prompts.render import Shown, render
 from deepfact.providers.base import CallFailed, Completion, Message, Request
 from deepfact.records import (
@@ -21,14 +25,15 @@ from deepfact.records import (
     Claim,
     FailureReason,
     Usage,
-    VerificationFailure,
     Verdict,
+    VerificationFailure,
     Vote,
     sha256_of,
 )
 from deepfact.verifiers.base import Context
 from deepfact.verifiers.panel.answers import UnreadableError, read_answer
 from deepfact.verifiers.panel.ballot import Seat, asked_of, cast, checked_levels
+from deepfact.verifiers.panel.engine import OwnEngine
 from deepfact.verifiers.panel.material import gather
 from deepfact.verifiers.panel.tally import tally, total_usage
 
@@ -73,7 +78,12 @@ class PanelVerifier:
         search: at most so many sources beyond those that the claim cites.
         source_chars: characters of source text in one request, in all.
         prompt_folder: folder of the user's own prompts, looked in first.
-        engine: answers requests; whoever gives it closes it.
+        responses: file of the response store, for an engine of its own.
+        limits: bounds on its calls.
+        budget: the most that it may spend.
+        prices: US dollars per million tokens by model id.
+        replay: never call out.
+        engine: answers requests, instead of one of its own; whoever gives it closes it.
 
     Raises:
         ConfigError: an option that cannot be.
@@ -96,6 +106,11 @@ class PanelVerifier:
         search: int = 2,
         source_chars: int = 24_000,
         prompt_folder: str = "",
+        responses: str = "",
+        limits: Limits | None = None,
+        budget: Budget | None = None,
+        prices: dict[str, Price] | None = None,
+        replay: bool = False,
         engine: Asks | None = None,
     ) -> None:
         numbers = {"votes": (votes, 1, REASK), "reask": (reask, 0, 10), "search": (search, 0, 50)}
@@ -105,6 +120,7 @@ class PanelVerifier:
         if source_chars < 200 or max_tokens < 1:
             raise ConfigError("source_chars is at least 200 and max_tokens at least 1")
         self.prompt = load_prompt(prompt, [prompt_folder] if prompt_folder else [])
+        _refuse_broken(self.prompt)
         self.rule = parse_rule(rule, votes)
         self.provider = provider or {}
         self._levels = checked_levels(checks or {}, DEFAULT)
@@ -121,6 +137,7 @@ class PanelVerifier:
         self._search, self._source_chars = search, source_chars
         self._max_tokens, self._temperature = max_tokens, temperature
         self._engine = engine
+        self._own = OwnEngine(self.provider, responses, limits, budget, prices, replay)
         if personas:  # a prompt without a place for them is found out now, not at the first call
             render(self.prompt, claim_id="c", claim="c", context="", sources=(), persona="p")
 
@@ -163,7 +180,8 @@ class PanelVerifier:
         return [(self._request(claim, shown, seat), seat.index) for seat in self._seats if shown]
 
     async def aclose(self) -> None:
-        """Nothing to close: whoever gave the engine closes it."""
+        """Close the engine of its own, when it made one."""
+        await self._own.aclose()
 
     # --- votes ---------------------------------------------------------------------------
 
@@ -213,7 +231,7 @@ class PanelVerifier:
             CallFailed: no answer, a refusal, or an answer that was cut off.
         """
         if self._engine is None:
-            raise ConfigError("this panel has no engine to ask", fix="call use(engine) first")
+            self._engine = self._own.open()
         try:
             completion = await self._engine.ask(request, number)
         except CallFailed as failure:
@@ -253,6 +271,13 @@ class PanelVerifier:
             output_tokens=completion.output_tokens,
             usd=cost(request, completion) if cost is not None else None,
         )
+
+
+def _refuse_broken(prompt: Prompt) -> None:
+    """A prompt with a lint error must not cost a single call."""
+    for problem in lint_prompt(prompt, prompt.id, {}):
+        if problem.level == "error":
+            raise ConfigError(problem.what, where=str(prompt.path), fix=problem.fix)
 
 
 def ask_id(claim: Claim) -> str:
