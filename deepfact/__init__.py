@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from deepfact.version import VERSION as __version__
+from deepfact.version import VERSION
+
+__version__ = VERSION
 
 __all__ = ["__version__", "load", "read_run", "run_round", "score", "verify"]
 

@@ -166,7 +166,7 @@ class ScoreSheet(Record):
 
     verifier: str
     on: str
-    """Which key: such as ``version 1``, ``version 2``, ``version 2 without own challenges``."""
+    """Which key: ``version 1``, ``version 2``, ``version 2 without own accepted challenges``."""
     n: int = Field(ge=0)
     unverified: int = Field(ge=0)
     """Claims with a failure for an answer, or none. They count as wrong."""

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,3 +36,130 @@ def data_dir() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("DEEPFACT_DATA does not name the folder of public data sets")
     return Path(folder)
+
+
+# --- end-to-end tests: a small benchmark, verifiers of a third party, the command line -----
+
+JUDGES = '''
+import hashlib
+import time
+
+from deepfact.records import Contradiction, Evidence, FailureReason, Label, Stance
+from deepfact.records import Verdict, VerificationFailure
+
+
+class Quoting:
+    """Always argues for itself; its label depends on the claim's id alone."""
+
+    def __init__(self, pause: float = 0.0, model: str = "") -> None:
+        self.pause = pause
+
+    def verify(self, claim, context):
+        time.sleep(self.pause)
+        source = next(iter(context.cited(claim)), None)
+        if source is None:
+            return VerificationFailure(claim_id=claim.id, reason=FailureReason.NO_SOURCE)
+        label = list(Label)[hashlib.sha256(claim.id.encode()).digest()[0] % 3]
+        quote = source.text.split(". ")[0]
+        found = {}
+        if label is Label.SUPPORTED:
+            stance = Stance.SUPPORTS
+            found["evidence"] = (Evidence(source=source.id, quote=quote, stance=stance),)
+        if label is Label.CONTRADICTORY:
+            disputed = Contradiction(disputed=claim.text, source=source.id, quote=quote)
+            found["contradictions"] = (disputed,)
+        return Verdict(claim_id=claim.id, label=label, rationale="it says so", **found)
+
+
+class Failing:
+    def verify(self, claim, context):
+        raise RuntimeError("the server is on fire")
+'''
+
+
+@pytest.fixture(scope="session")
+def judges(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for PYTHONPATH with an installed distribution: verifiers `quoting`, `failing`."""
+    site = tmp_path_factory.mktemp("site")
+    info = site / "house_judges-1.0.dist-info"
+    info.mkdir()
+    (site / "house_judges.py").write_text(JUDGES, encoding="utf-8")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: house-judges\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[deepfact.verifiers]\nquoting = house_judges:Quoting\nfailing = house_judges:Failing\n"
+    )
+    return site
+
+
+@pytest.fixture(scope="session")
+def small_benchmarks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that holds `small`: the first 60 claims of the shipped benchmark, with its keys."""
+    from deepfact.records import Revision, RevisionKind
+    from deepfact.store.benchmark import BenchmarkStore, sources_of
+    from deepfact.store.files import jsonl, write_text
+    from deepfact.store.locate import load_version
+
+    shipped = load_version("deepfact-mini@1", Path(__file__).parent.parent / "benchmarks")
+    entries = list(shipped.state)[:60]
+    when = shipped.manifest.date
+    revisions = [
+        Revision(
+            kind=RevisionKind.ADD, claim_id=entry.claim.id, who="fixture", when=when,
+            why="cut", claim=entry.claim, annotation=entry.annotation,
+        )
+        for entry in entries
+    ]  # fmt: skip
+    needed = sorted(set().union(*map(sources_of, revisions)))
+    root = tmp_path_factory.mktemp("small") / "benchmarks"
+    store = BenchmarkStore.create(root / "small", card="# small\n")
+    store.commit(
+        revisions, parent=None, author="fixture", date=when, note="A cut",
+        sources=[shipped.sources[source] for source in needed],
+    )  # fmt: skip
+    kept = {entry.claim.id for entry in entries}
+    for which in ("author", "microgold"):
+        key = [entry for entry in shipped.store.key(which).values() if entry.claim_id in kept]
+        write_text(root / "small" / "keys" / f"{which}.jsonl", jsonl(e.canonical() for e in key))
+    return root
+
+
+@pytest.fixture
+def desk(
+    tmp_path: Path, small_benchmarks: Path, judges: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A working folder like a user's, entered: `benchmarks/small`, `auditors`, third party's
+    verifiers installed, and nothing else."""
+    folder = tmp_path / "desk"
+    shutil.copytree(small_benchmarks, folder / "benchmarks")
+    shutil.copytree(Path(__file__).parent.parent / "auditors", folder / "auditors")
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(str(judges))
+    before = os.environ.get("PYTHONPATH")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (str(judges), before))))
+    monkeypatch.delenv("DEEPFACT_BENCHMARKS", raising=False)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def deepfact_command() -> str:
+    """The console script that users run, next to the interpreter."""
+    script = Path(sys.executable).parent / ("deepfact.exe" if os.name == "nt" else "deepfact")
+    if not script.is_file():
+        pytest.fail(f"deepfact is not installed beside {sys.executable}")
+    return str(script)
+
+
+@pytest.fixture
+def deepfact(deepfact_command: str) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs the command line as a process of its own: ``deepfact("bench", "list")``."""
+
+    def run(
+        *words: str | Path, said: str | None = None, env: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [deepfact_command, *map(str, words)],
+            input=said, capture_output=True, encoding="utf-8", timeout=60, check=False,
+            env={**os.environ, "COLUMNS": "200", **(env or {})},
+        )  # fmt: skip
+
+    return run

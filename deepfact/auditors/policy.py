@@ -1,7 +1,8 @@
 """The simulated auditor: knows the answers and is right with a stated probability.
 
 It shows how the loop behaves with an auditor of that accuracy; it says nothing about people,
-and every record and report it appears in is marked as a simulation. It reads no source.
+and every record and report it appears in is marked as a simulation. It reads no source, and
+says nothing of the key but the label it decides for.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class PolicyAuditor:
             return self._decision(case, None, "the key has no answer to this claim")
         draw = random.Random(f"{self.seed}:{self.name}:{case.claim.id}:{case.id}")  # noqa: S311
         if draw.random() < self.accuracy:
-            return self._decision(case, entry.label, entry.rationale or "as the key has it")
+            return self._decision(case, entry.label, "decides as the key has it")
         wrong = [side.label for side in (case.a, case.b) if side.label != entry.label]
         label = draw.choice(wrong or [label for label in Label if label != entry.label])
         return self._decision(case, label, "a simulated error")

@@ -165,10 +165,14 @@ def _interrupt(*_: object) -> NoReturn:
 
 def _introduce(url: str, model: LocalModel) -> None:
     typer.echo(f"{model.name} is served at {url} (Ctrl-C stops it)\n")
-    typer.echo("Messages protocol (JSON schema not enforced):")
-    typer.echo(f"  provider: {{kind: anthropic, base_url: '{url}', model: '{model.name}'}}")
+    typer.echo("Messages protocol (JSON schema not enforced), in a verifier's options:")
+    typer.echo(
+        f"  provider: {{kind: anthropic, options: {{base_url: '{url}', structured: false}}}}"
+    )
+    typer.echo(f"  model: '{model.name}'")
     typer.echo("chat completions (JSON schema enforced):")
-    typer.echo(f"  provider: {{kind: openai, base_url: '{url}/v1', model: '{model.name}'}}")
+    typer.echo(f"  provider: {{kind: openai, options: {{base_url: '{url}/v1'}}}}")
+    typer.echo(f"  model: '{model.name}'")
 
 
 def _table(models: tuple[LocalModel, ...]) -> None:

@@ -23,12 +23,24 @@ class PanelRule:
     Args:
         name: as configs call it.
         valid: fewest valid votes for any outcome but unverified.
-        refute: refutations that refute.
+        refute: refutations that refute; not more than ``valid``.
+
+    Raises:
+        ConfigError: it is more.
     """
 
     name: str
     valid: int
     refute: int
+
+    def __post_init__(self) -> None:
+        """Otherwise a claim that every valid vote refutes could come out confirmed."""
+        if self.refute > self.valid:
+            raise ConfigError(
+                f"panel rule {self.name!r} asks for more refutations ({self.refute}) than valid "
+                f"votes ({self.valid})",
+                fix=f"write: valid>={self.refute}, refute>={self.refute}",
+            )
 
     def __str__(self) -> str:
         """The rule by name and in full, as records keep it."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from deepfact.errors import ConfigError, RunIncomplete
+from deepfact.executors.pricing import Price
 from deepfact.records import FailureReason, Record
 
 
@@ -40,12 +41,12 @@ class Account:
         """Answers whose price is unknown; they are not in ``usd``."""
         self._reserved = 0.0
 
-    def start(self, model: str, *, priced: bool, at_most: float = 0.0) -> None:
+    def start(self, model: str, *, price: Price | None, at_most: float = 0.0) -> None:
         """Count one more call, before it is sent.
 
         Args:
             model: the model asked.
-            priced: whether its price is known.
+            price: of its tokens, None where it is unknown.
             at_most: US dollars to set aside for it, for calls that are sent all at once.
 
         Raises:
@@ -59,7 +60,7 @@ class Account:
                 fix="what was answered is stored: raise budget.calls and run it again",
             )
         if budget.usd is not None:
-            if not priced:
+            if price is None:
                 raise ConfigError(
                     f"a budget in dollars needs the price of model {model!r}, which is unknown",
                     fix="give it under prices: in the config, or use a budget in calls",

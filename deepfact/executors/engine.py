@@ -24,15 +24,15 @@ answer that the provider did not give.
 from __future__ import annotations
 
 import asyncio
-import random
 import time
-from typing import Any, Mapping, Self, cast
+from typing import Mapping, Self, cast
 
-from deepfact.errors import ConfigError, DeepFactError, InputError, RunIncomplete
+from deepfact.errors import DeepFactError, InputError, RunIncomplete
 from deepfact.executors.budget import Account, Budget, BudgetSpent
+from deepfact.executors.calls import LiveCalls, unforeseen
 from deepfact.executors.durable import DurableWriter
-from deepfact.executors.gate import Gate
-from deepfact.executors.limits import Limits, Pace, backoff
+from deepfact.executors.limits import Limits
+from deepfact.executors.pace import estimated_tokens
 from deepfact.executors.pricing import MILLION, Price, PriceList
 from deepfact.executors.progress import EngineUsage, Progress, ShowProgress
 from deepfact.providers.base import (
@@ -42,7 +42,6 @@ from deepfact.providers.base import (
     DeferredProvider,
     Provider,
     ProviderRefused,
-    Quota,
     Request,
 )
 from deepfact.providers.secrets import scrub
@@ -53,8 +52,6 @@ __all__ = [
     "Budget", "BudgetSpent", "Engine", "Limits", "Price", "Progress", "ReplayMissing",
     "check_usable",
 ]  # fmt: skip
-
-_OVERLOAD = (429, 529)
 
 _UNUSABLE = {
     "refusal": FailureReason.REFUSED,
@@ -128,22 +125,19 @@ class Engine:
         """What will be answered later, by key."""
         self._provider, self._store, self._replay = provider, store, replay
         self._deferred = provider if isinstance(provider, DeferredProvider) else None
-        self._live = cast(Provider, provider)  # used only when it is not a deferred one
         self._prices = PriceList(
             prices,
             provider=getattr(provider, "price_provider", ""),
             batch=self._deferred is not None,
         )
         self._progress = progress
-        self._draw = random.Random(seed)  # noqa: S311 - jitter
         self._usage = EngineUsage()
         self._account = Account(budget or Budget())
-        self._budgeted = bool(budget and budget.usd is not None)
-        self._gate = Gate(self.limits.concurrency, clock=time.monotonic)
-        self._paces = self._make_paces()
+        self._live = LiveCalls(
+            cast(Provider, provider), self.limits, self._account, self._prices, seed
+        )
         self._writer = DurableWriter(store)
         self._flights: dict[str, asyncio.Task[Completion]] = {}
-        self._on_the_wire: set[str] = set()
         self._stopped: DeepFactError | None = None
         self._closed = False
         self._started: float | None = None
@@ -185,13 +179,18 @@ class Engine:
             flight = asyncio.create_task(self._answer(key, request, vote))
             self._flights[key] = flight
             flight.add_done_callback(lambda done: self._landed(key, done))
-        # Shielded: when the caller is interrupted, an answer that is on its way is still kept.
-        return check_usable(await asyncio.shield(flight))
+        try:
+            # Shielded: when the caller is interrupted, an answer on its way is still kept.
+            return check_usable(await asyncio.shield(flight))
+        except asyncio.CancelledError:
+            if flight.cancelled() and self._stopped is not None:  # it had not even started
+                raise self._stopped from None
+            raise
 
     @property
     def usage(self) -> EngineUsage:
         """Totals so far."""
-        self._usage.calls = self._account.calls
+        self._usage.calls, self._usage.retries = self._account.calls, self._live.retries
         self._usage.usd = self._account.total
         return self._usage
 
@@ -213,7 +212,7 @@ class Engine:
             failed=usage.failed,
             reused=usage.reused,
             total=self.expected,
-            in_flight=len(self._on_the_wire),
+            in_flight=len(self._live.sent),
             rate=rate,
             usd=usage.usd,
             eta=eta,
@@ -239,9 +238,9 @@ class Engine:
         the provider. The run can be resumed."""
         if self._closed:
             return
-        self._closed = True
+        self._closed = self._live.closing = True
         for key, flight in list(self._flights.items()):
-            if key not in self._on_the_wire:
+            if key not in self._live.sent:
                 flight.cancel()
         if flights := list(self._flights.values()):
             _, late = await asyncio.wait(flights, timeout=self.limits.grace)
@@ -262,11 +261,18 @@ class Engine:
     async def _answer(self, key: str, request: Request, vote: int) -> Completion:
         if self._started is None:
             self._started = time.monotonic()
+
+        async def keep(completion: Completion) -> Completion:
+            if (clean := scrub(completion.text)) != completion.text:
+                completion = completion.model_copy(update={"text": clean})
+            self._usage.add(completion)
+            self._live.sent.add(key)
+            return await self._writer.put(StoredResponse(key, vote, request, completion))
+
         try:
             if self._deferred is not None:
-                completion = await self._later(self._deferred, request, vote)
-            else:
-                completion = await self._attempts(self._live, key, request)
+                return await keep(await self._later(self._deferred, request, vote))
+            return await self._live.answer(key, request, keep)
         except (ProviderRefused, BudgetSpent, InputError) as error:
             self._stop(error)
             raise
@@ -274,71 +280,14 @@ class Engine:
             if self._stopped is not None:
                 raise self._stopped from None
             raise
-        if (clean := scrub(completion.text)) != completion.text:
-            completion = completion.model_copy(update={"text": clean})
-        self._usage.add(completion)
-        return await self._writer.put(StoredResponse(key, vote, request, completion))
-
-    async def _attempts(self, provider: Provider, key: str, request: Request) -> Completion:
-        """The provider's answer, asked for up to ``limits.attempts`` times."""
-        for attempt in range(1, self.limits.attempts + 1):
-            try:
-                return await self._attempt(provider, key, request)
-            except CallFailed as failure:
-                too_long = (failure.retry_after or 0) > self.limits.max_retry_after
-                last = attempt == self.limits.attempts or self._closed
-                if last or too_long or not failure.retryable:
-                    raise
-                wait = backoff(self.limits, attempt, failure.retry_after, self._draw)
-            await asyncio.sleep(wait)
-            if self._stopped is not None:
-                raise self._stopped
-            self._usage.retries += 1
-        raise AssertionError("unreachable: attempts is at least 1")
-
-    async def _attempt(self, provider: Provider, key: str, request: Request) -> Completion:
-        """One call. Whatever goes wrong comes out as one of the errors of this module."""
-        estimate = _estimated_tokens(request)
-        ticket = await self._gate.enter()
-        try:
-            await self._keep_pace(estimate, request)
-            self._account.start(request.model, priced=self._priced(request))
-            self._on_the_wire.add(key)
-            completion: Completion | None = None
-            try:
-                async with asyncio.timeout(self.limits.timeout):
-                    completion = await provider.complete(request)
-            finally:
-                cost = None if completion is None else self.cost(request, completion)
-                self._account.finish(cost, answered=completion is not None)
-        except CallFailed as failure:
-            if failure.status in _OVERLOAD:
-                self._gate.overloaded(ticket, failure.retry_after)
-            raise
-        except TimeoutError:
-            seconds = f"{self.limits.timeout:g} seconds"
-            raise CallFailed(
-                FailureReason.TIMEOUT, f"no answer within {seconds}", retryable=True
-            ) from None
-        except DeepFactError:
-            raise
-        except Exception as error:
-            raise _unforeseen(error) from None
-        finally:
-            self._on_the_wire.discard(key)
-            self._gate.leave()
-        self._gate.succeeded()
-        self._heed(getattr(provider, "quota", None))
-        self._settle_pace(estimate, request, completion)
-        return completion
 
     async def _later(self, provider: DeferredProvider, request: Request, vote: int) -> Completion:
         """The answer of a provider that gathers requests: no place, no pace, no retries."""
-        at_most = 0.0
-        if self._budgeted and (price := self._prices.of(request.model)) is not None:
-            tokens = _estimated_tokens(request) * price.input + request.max_tokens * price.output
+        price, at_most = self._prices.of(request.model), 0.0
+        if price is not None:
+            tokens = estimated_tokens(request) * price.input + request.max_tokens * price.output
             at_most = tokens / MILLION
-        self._account.start(request.model, priced=self._priced(request), at_most=at_most)
+        self._account.start(request.model, price=price, at_most=at_most)
         completion: Completion | None = None
         try:
             completion = await provider.answer(request, vote)
@@ -346,7 +295,7 @@ class Engine:
         except DeepFactError:
             raise
         except Exception as error:
-            raise _unforeseen(error) from None
+            raise unforeseen(error) from None
         finally:
             cost = None if completion is None else self.cost(request, completion)
             self._account.finish(cost, answered=completion is not None, at_most=at_most)
@@ -354,6 +303,7 @@ class Engine:
     def _landed(self, key: str, flight: asyncio.Task[Completion]) -> None:
         """A flight is over: count it. Its error is read here, since its caller may be gone."""
         self._flights.pop(key, None)
+        self._live.sent.discard(key)
         if flight.cancelled():
             return
         error = flight.exception()
@@ -388,57 +338,8 @@ class Engine:
         """Let nothing more start. What is on the wire may finish."""
         if self._stopped is not None:
             return
-        self._stopped = error
+        self._stopped = self._live.stopped = error
         current = asyncio.current_task()
         for key, flight in list(self._flights.items()):
-            if key not in self._on_the_wire and flight is not current:
+            if key not in self._live.sent and flight is not current:
                 flight.cancel()
-
-    # --- rates ---------------------------------------------------------------------------
-
-    def _make_paces(self) -> dict[str, Pace]:
-        rates = {
-            "requests": self.limits.requests_per_minute,
-            "input": self.limits.input_tokens_per_minute,
-            "output": self.limits.output_tokens_per_minute,
-        }
-        clock = time.monotonic
-        return {name: Pace(rate, clock=clock) for name, rate in rates.items() if rate}
-
-    async def _keep_pace(self, estimate: float, request: Request) -> None:
-        for name, pace in self._paces.items():
-            await pace.take(_units(name, estimate, request.max_tokens))
-
-    def _settle_pace(self, estimate: float, request: Request, got: Completion) -> None:
-        used = {"input": got.input_tokens + got.cache_write_tokens, "output": got.output_tokens}
-        for name, units in used.items():
-            if name in self._paces:
-                self._paces[name].settle(units - _units(name, estimate, request.max_tokens))
-
-    def _heed(self, quota: Quota | None) -> None:
-        """Wait for the provider's limit to be refilled rather than run into it."""
-        if quota is None or quota.resets_in is None:
-            return
-        if quota.requests_left == 0 or quota.tokens_left == 0:
-            self._gate.hold(min(quota.resets_in, self.limits.max_backoff))
-
-    def _priced(self, request: Request) -> bool:
-        return not self._budgeted or self._prices.of(request.model) is not None
-
-
-def _units(name: str, estimate: float, max_tokens: int) -> float:
-    return {"requests": 1.0, "input": estimate, "output": float(max_tokens)}[name]
-
-
-def _estimated_tokens(request: Request) -> float:
-    """Input tokens of a request, at four characters a token. For pacing only."""
-    characters = len(request.system) + sum(len(turn.content) for turn in request.messages)
-    return characters / 4 + 1
-
-
-def _unforeseen(error: Exception) -> DeepFactError:
-    """Any other exception of a provider: this call failed, and the run goes on."""
-    if isinstance(error, ConfigError):
-        return error
-    detail: Any = scrub(f"{type(error).__name__}: {error}")
-    return CallFailed(FailureReason.ERROR, detail)

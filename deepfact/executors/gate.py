@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from deepfact.executors.limits import Clock, Sleep
+from deepfact.executors.pace import Clock, Sleep
 
 _CUT = 0.75
 _RAISE = 4.0  # a round

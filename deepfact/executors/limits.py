@@ -1,22 +1,15 @@
-"""What a run may ask of a provider per unit of time, and the waiting that keeps to it.
+"""What a run may ask of a provider, as written in the config, and how long a retry waits.
 
-Only waiting: nothing here sends a request, counts money or knows why a call failed.
+Pure: nothing here waits, sends a request or counts money.
 """
 
 from __future__ import annotations
 
-import asyncio
 import random
-from typing import Awaitable, Callable
 
 from pydantic import Field
 
 from deepfact.records import Record
-
-Clock = Callable[[], float]
-"""Seconds from any fixed point, never going back."""
-
-Sleep = Callable[[float], Awaitable[None]]
 
 
 class Limits(Record):
@@ -53,36 +46,3 @@ def backoff(limits: Limits, attempt: int, retry_after: float | None, draw: rando
     if retry_after is not None:
         return max(wait, retry_after + draw.uniform(0, min(span, 1.0)))
     return wait
-
-
-class Pace:
-    """A steady rate: units are handed out no faster than ``per_minute``, small bursts allowed.
-
-    The generic cell rate algorithm: one number, the time at which everything handed out so
-    far is paid for. Callers wait in the order in which they came.
-    """
-
-    def __init__(
-        self,
-        per_minute: float,
-        *,
-        burst_seconds: float = 1.0,
-        clock: Clock,
-        sleep: Sleep = asyncio.sleep,
-    ) -> None:
-        self._per_unit = 60.0 / per_minute
-        self._burst = burst_seconds
-        self._clock, self._sleep = clock, sleep
-        self._paid_at = float("-inf")
-
-    async def take(self, units: float) -> None:
-        """Wait until ``units`` more may be used."""
-        now = self._clock()
-        starts = max(self._paid_at, now - self._burst)
-        self._paid_at = starts + units * self._per_unit
-        if (wait := starts - now) > 0:
-            await self._sleep(wait)
-
-    def settle(self, units: float) -> None:
-        """Correct an estimate by ``units`` (negative when less was used than taken)."""
-        self._paid_at += units * self._per_unit

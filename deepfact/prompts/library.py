@@ -188,7 +188,7 @@ def read_prompt(path: Path, folder: Path) -> Prompt:
             where=str(path),
             fix="see the shipped ones: deepfact prompts show verifier/split",
         )
-    front = parse_yaml(parts.group(1), FrontMatter, where=str(path))
+    front = parse_yaml("\n" + parts.group(1), FrontMatter, where=str(path))
     return Prompt(front, parts.group(2).strip(), parts.group(3).strip(), text, path, folder)
 
 

@@ -72,15 +72,16 @@ def summary_rows(record: RunRecord) -> list[SummaryRow]:
             SummaryRow("accepted challenges", number, count=round_.accepted, note=note),
             SummaryRow("label changes", number, count=label_changes(round_), note=note),
         ]
-        rows += _accuracies(round_)
+        rows += _accuracies(round_, note)
     rows += [
-        SummaryRow(f"micro-gold accuracy, {score.of}", rate=score.accuracy, note=note)
-        for score in record.microgold
+        # The first version was there before any auditor of this run.
+        SummaryRow(f"micro-gold accuracy, {score.of}", rate=score.accuracy, note=note if at else "")
+        for at, score in enumerate(record.microgold)
     ]
     return rows
 
 
-def _accuracies(round_: RoundRecord) -> list[SummaryRow]:
+def _accuracies(round_: RoundRecord, note: str) -> list[SummaryRow]:
     """The challenger's accuracy on each key that it was scored on, each key once."""
     before, after, without = keys_of(round_)
     names = {
@@ -91,7 +92,13 @@ def _accuracies(round_: RoundRecord) -> list[SummaryRow]:
     if before == after:
         names[before] = f"accuracy on {before}, which the round did not change"
     return [
-        SummaryRow(name, round_.round, words=round_.challenger, rate=sheet.accuracy)
+        SummaryRow(
+            name,
+            round_.round,
+            words=round_.challenger,
+            rate=sheet.accuracy,
+            note="" if key == before and round_.round == 1 else note,
+        )
         for key, name in names.items()
         if (sheet := sheet_on(round_, key)) is not None
     ]

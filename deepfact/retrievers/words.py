@@ -77,14 +77,17 @@ class Word:
         return self.lower not in STOP
 
 
-def words(text: str) -> list[Word]:
-    """All words of ``text`` in order. A possessive ``'s`` does not belong to the stem."""
+@lru_cache(maxsize=4096)
+def words(text: str) -> tuple[Word, ...]:
+    """All words of ``text`` in order. A possessive ``'s`` does not belong to the stem.
+
+    Cached, for the same sentence is indexed, taken apart and searched."""
     found = []
     for match in WORD.finditer(text):
         word = match.group()
         lower = word.lower().replace("’", "'")
         found.append(Word(word, lower, stem(lower), match.start(), match.end()))
-    return found
+    return tuple(found)
 
 
 @lru_cache(maxsize=65536)

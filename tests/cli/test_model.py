@@ -12,11 +12,13 @@ from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from deepfact.cli.model import app
 from deepfact.errors import InputError, MissingExtraError
 from deepfact.models import server
+from deepfact.providers.registry import ProviderSpec, build_provider
 
 COMMAND = "from deepfact.cli.model import app; app()"
 
@@ -114,7 +116,18 @@ def test_serve_says_when_it_is_ready_and_stops_cleanly(
     tiny_model: Path, how: signal.Signals
 ) -> None:
     _run("add", str(tiny_model), "--link", "symlink", "--name", "tiny")
-    words = [sys.executable, "-c", COMMAND, "serve", "tiny", "--json", "--context", "256"]
+    words = [
+        sys.executable,
+        "-c",
+        COMMAND,
+        "serve",
+        "tiny",
+        "--json",
+        "--context",
+        "256",
+        "--threads",
+        "1",
+    ]
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -130,14 +143,18 @@ def test_serve_says_when_it_is_ready_and_stops_cleanly(
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_serve_shows_how_to_use_it(tiny_model: Path) -> None:
     _run("add", str(tiny_model), "--link", "symlink", "--name", "tiny")
-    words = [sys.executable, "-c", COMMAND, "serve", "tiny", "--context", "256"]
+    words = [sys.executable, "-c", COMMAND, "serve", "tiny", "--context", "256", "--threads", "1"]
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
-        shown = [process.stdout.readline() for _ in range(6)]
+        shown = [process.stdout.readline() for _ in range(8)]
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=20)
     url = shown[0].split()[4]
-    assert f"base_url: '{url}'," in shown[3] and "anthropic" in shown[3]
-    assert f"base_url: '{url}/v1'," in shown[5] and "openai" in shown[5]
+    for first, kind, base_url in ((3, "anthropic", url), (6, "openai", f"{url}/v1")):
+        lines = yaml.safe_load("".join(shown[first : first + 2]))
+        assert lines["model"] == "tiny"
+        assert lines["provider"]["kind"] == kind
+        assert lines["provider"]["options"]["base_url"] == base_url
+        build_provider(ProviderSpec.model_validate(lines["provider"]))  # every option is known

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Iterable, Mapping
 
 from deepfact.core.quotes import find_quote
+from deepfact.core.vote_checks import numbers_in
 from deepfact.prompts.fence import unescape
 from deepfact.providers.base import Completion, Request
 from deepfact.records import Claim, KeyEntry, Stance
@@ -215,6 +216,11 @@ def _two_questions(seen: list[Seen], claim: str) -> dict[str, Any]:
         }
     return answer | {
         "rationale": f"Borne out: {_of(seen, 'supports')[0].passage.quote}",
+        "found": [
+            {"text": number, "source": one.source}
+            for one in _of(seen, "supports")
+            for number in sorted(numbers_in(claim) & numbers_in(one.passage.quote))
+        ],
         "evidence": _evidence(seen, "supports", "context"),
         "label": "supported",
         "grounds": "none",

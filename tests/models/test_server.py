@@ -75,7 +75,7 @@ def _wait_until_gone(pid: int) -> bool:
 
 @pytest.fixture(scope="module")
 def served(tiny_model: Path) -> Iterator[LocalServer]:
-    with LocalServer(tiny_model, name="tiny", context=1024) as server:
+    with LocalServer(tiny_model, name="tiny", context=1024, threads=1) as server:
         yield server
 
 
@@ -159,7 +159,7 @@ def test_leaving_the_block_ends_the_server_and_frees_the_port(tiny_model: Path) 
 
 
 def test_a_server_that_dies_is_reported(tiny_model: Path) -> None:
-    with LocalServer(tiny_model, context=256) as server:
+    with LocalServer(tiny_model, context=256, threads=1) as server:
         assert server.pid is not None
         os.kill(server.pid, signal.SIGTERM)
         with pytest.raises(DeepFactError, match="stopped by itself"):

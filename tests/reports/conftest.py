@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Callable
 
 import pytest
+from markdown_it import MarkdownIt
 
 from deepfact.records import (
     Adjudication,
@@ -292,3 +293,27 @@ class Factory:
 def factory() -> type[Factory]:
     """The class that builds synthetic runs."""
     return Factory
+
+
+@pytest.fixture(params=["plain", "hostile", "pending", "empty", "no rounds"])
+def any_made(request, factory):
+    """Runs of every kind that a report must stand."""
+    return {
+        "plain": factory(),
+        "hostile": factory(hostile=True),
+        "pending": factory(pending=True, hostile=True),
+        "empty": factory(claims=1),
+        "no rounds": factory(claims=0),
+    }[request.param], 0 if request.param == "no rounds" else 2
+
+
+@pytest.fixture
+def rendered() -> Callable[[str], str]:
+    """What a reader of some Markdown sees, one line a block."""
+
+    def read(text: str) -> str:
+        blocks = MarkdownIt("commonmark").enable("table").parse(text)
+        inline = [block.children for block in blocks if block.type == "inline"]
+        return "\n".join("".join(child.content for child in children) for children in inline)
+
+    return read

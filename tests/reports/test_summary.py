@@ -32,7 +32,12 @@ def test_every_row_says_exactly_one_thing(factory):
 def test_simulation_is_noted(factory):
     noted = [row for row in summary_rows(factory().record()) if row.note]
     assert {row.note for row in noted} == {SIMULATED}
-    assert {"label changes", "micro-gold accuracy, version 2"} <= {row.name for row in noted}
+    names = {row.name for row in noted}
+    assert {"label changes", "micro-gold accuracy, version 2"} <= names
+    assert "accuracy after, on version 2" in names
+    # What was there before any auditor decided is not theirs.
+    assert not names & {"challenges", "micro-gold accuracy, version 1"}
+    assert "accuracy before, on version 1" not in names
     assert not any(row.note for row in summary_rows(factory(simulated=False).record()))
 
 

@@ -141,7 +141,7 @@ def elements(text: str) -> Elements:
     """``text`` taken apart. Cached, for passages are read again for every claim."""
     plain = without_markers(text)
     found_dates = dates(plain)
-    found_words = tuple(words(plain))
+    found_words = words(plain)
     return Elements(
         text=text,
         words=found_words,

@@ -17,7 +17,7 @@ _KINDS = ("quantity", "date", "name", "direction", "negation", "quotation", "att
 
 NAMES: tuple[str, ...] = (
     "own_best", "near_best", "own_second", "union", "whole", "own_mean", "relevance", "bigrams",
-    "words_log", "sentences_log", "sources_log", "missing_share", "missing_weight",
+    "words_log", "missing_share", "missing_weight",
     *(f"{kind}_{what}" for kind in _KINDS for what in ("count", "covered", "missing", "dispute")),
     "quantity_fit", "date_fit", "name_fit", "derived", "elsewhere",
     "disputed", "dispute", "dispute_close", "conflict", "clear",
@@ -56,8 +56,6 @@ def _coverage(comparison: Comparison) -> Iterator[tuple[str, float]]:
     yield "relevance", max((reading.relevance for reading, _ in readings), default=0.0)
     yield "bigrams", _bigrams(comparison)
     yield "words_log", math.log1p(len(claim.content))
-    yield "sentences_log", math.log1p(library.size)
-    yield "sources_log", math.log1p(len(library.sources))
     yield "missing_share", len(missing) / max(1, len(claim.content))
     yield "missing_weight", max((weights.get(stem, 0.0) for stem in claim.stems), default=0.0)
 

@@ -31,7 +31,7 @@ from deepfact.records import Claim, Label, Source
 from deepfact.retrievers.passages import sentence_spans
 from deepfact.retrievers.words import stems, words
 from deepfact.store.files import read_lines
-from deepfact.verifiers.local.elements import elements, without_markers
+from deepfact.verifiers.local.elements import Elements, elements, without_markers
 from deepfact.verifiers.local.training import perturb
 
 SETS = {
@@ -63,7 +63,9 @@ def examples(data: Path, rng: random.Random) -> list[Example]:
     documents = sorted({e.group: e.sources[0] for e in real}.items())
     foreign = _foreign_words(documents)
     from_text = [
-        case for group, source in documents for case in _from_document(group, source, foreign, rng)
+        case
+        for group, source in documents
+        for case in _from_document(group, source, documents, foreign, rng)
     ]
     return [*real, *changed, *from_text, *_mismatched(real, rng)]
 
@@ -140,20 +142,13 @@ def _changed_claims(case: Example, rng: random.Random) -> Iterator[Example]:
         elements(s.text[p.start : p.end]) for s in case.sources for p in sentence_spans(s.text)
     ]
     text = " ".join(source.text for source in case.sources)
-    kinds = rng.sample(sorted(perturb.CHANGES), len(perturb.CHANGES))
     made = 0
-    for kind in kinds:
-        changed = perturb.CHANGES[kind](case.claim.text, around, rng)
-        if changed is None or changed == case.claim.text or made == 2:
-            continue
-        if kind in ("number", "unit", "date", "name") and not _was_said(
-            case.claim.text, changed, text
-        ):
-            continue
-        made += 1
-        yield example(
-            "changed", case.group, changed, case.sources, Label.CONTRADICTORY, f"real-{kind}"
-        )
+    for kind, changed in _changes(case.claim.text, around, rng):
+        in_source = kind in ("direction", "negation") or _was_said(case.claim.text, changed, text)
+        if made < 2 and in_source:
+            made += 1
+            label = Label.CONTRADICTORY
+            yield example("changed", case.group, changed, case.sources, label, f"real-{kind}")
 
 
 def _was_said(before: str, after: str, source: str) -> bool:
@@ -177,6 +172,7 @@ def _foreign_words(documents: Sequence[tuple[str, Source]]) -> list[str]:
 def _from_document(
     group: str,
     source: Source,
+    documents: Sequence[tuple[str, Source]],
     foreign: Sequence[str],
     rng: random.Random,
 ) -> Iterator[Example]:
@@ -184,52 +180,85 @@ def _from_document(
     spans = sentence_spans(source.text)
     sentences = [" ".join(source.text[span.start : span.end].split()) for span in spans]
     fit = [at for at, text in enumerate(sentences) if 8 <= len(text.split()) <= 45]
-    if len(sentences) < 3:
+    if len(sentences) < 4 or len(fit) < 2:
         return
-    around = [elements(text) for text in sentences]
     own = set(stems(source.text))
     others = [word for word in rng.sample(foreign, 60) if stems(word) and stems(word)[0] not in own]
-    for at in rng.sample(fit, min(2, len(fit))):
-        yield from _from_sentence(group, source, sentences, at, around, others, rng)
+    for at in rng.sample(fit, 2):
+        second = rng.choice([place for place in fit if place != at])
+        elsewhere = rng.choice(documents)[1]
+        yield from _Sentence(group, sentences, at, second, elsewhere, others, rng).cases()
 
 
-def _from_sentence(
-    group: str,
-    source: Source,
-    sentences: Sequence[str],
-    at: int,
-    around: Sequence[Any],
-    others: Sequence[str],
-    rng: random.Random,
-) -> Iterator[Example]:
-    """One sentence: reworded, changed, taken out of its document, unhedged, disputed by another."""
-    share = rng.uniform(0.0, 0.5)
-    sentence = perturb.shortened(sentences[at])
-    hedged = perturb.unhedged(sentence, around, rng)
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """One sentence of a document, of which known cases are made.
 
-    def case(text: str, sources: Sequence[Source], label: Label, kind: str) -> Example:
-        return example(
-            "changed", group, perturb.reworded(text, others, share, rng), sources, label, kind
-        )
+    Every case has as many sources and sentences as its like with another label, or the model
+    would learn to count them.
+    """
 
-    rest = "\n\n".join(text for place, text in enumerate(sentences) if place != at)
-    without = Source.create(title="", text=rest)
-    if hedged is not None:
-        yield case(hedged, [source], Label.INCONCLUSIVE, "unhedged")
-    else:
-        yield case(
-            perturb.restated(sentence, rng) or sentence, [source], Label.SUPPORTED, "reworded"
-        )
-    yield case(sentence, [without], Label.INCONCLUSIVE, "absent")
-    kinds = rng.sample(sorted(perturb.CHANGES), len(perturb.CHANGES))
-    false = ((kind, perturb.CHANGES[kind](sentence, around, rng)) for kind in kinds)
-    changes = [(kind, text) for kind, text in false if text is not None and text != sentence]
-    for kind, text in changes[:2]:
-        yield case(text, [source], Label.CONTRADICTORY, kind)
-    if changes and rng.random() < 0.25:
-        text = " ".join((*sentences[:at], changes[0][1], *sentences[at + 1 :]))
-        other = Source.create(title="", text=text)
-        yield case(sentence, [source, other], Label.INCONCLUSIVE, "conflict")
+    group: str
+    sentences: Sequence[str]
+    at: int
+    second: int
+    """Another sentence of the document."""
+    elsewhere: Source
+    """Another document."""
+    foreign: Sequence[str]
+    rng: random.Random
+
+    def cases(self) -> Iterator[Example]:
+        """Reworded, changed, taken out, unhedged, joined with another, disputed elsewhere."""
+        rng = self.rng
+        sentence = perturb.shortened(self.sentences[self.at])
+        around = [elements(text) for text in self.sentences]
+        spare = [at for at in range(len(self.sentences)) if at not in (self.at, self.second)]
+        source, without = self._document(rng.choice(spare)), self._document(self.at)
+        hedged = perturb.unhedged(sentence, around, rng)
+        if hedged is not None:
+            yield self._case(hedged, source, Label.INCONCLUSIVE, "unhedged")
+        else:
+            true = perturb.restated(sentence, rng) or sentence
+            yield self._case(true, source, Label.SUPPORTED, "reworded")
+        yield self._case(sentence, without, Label.INCONCLUSIVE, "absent")
+        changes = list(_changes(sentence, around, rng))
+        for kind, text in changes[:2]:
+            yield self._case(text, source, Label.CONTRADICTORY, kind)
+        if changes and rng.random() < 0.3:
+            yield self._case(sentence, source, Label.INCONCLUSIVE, "conflict", changes[0][1])
+        if hedged is None and rng.random() < 0.5:
+            other = self.sentences[self.second]
+            both = f"{sentence.rstrip('.')}, and {other[0].lower()}{other[1:]}"
+            yield self._case(both, source, Label.SUPPORTED, "joined")
+            yield self._case(both, self._document(self.second), Label.INCONCLUSIVE, "half")
+
+    def _document(self, leave_out: int) -> str:
+        return "\n\n".join(t for place, t in enumerate(self.sentences) if place != leave_out)
+
+    def _case(
+        self, text: str, document: str, label: Label, kind: str, disputing: str = ""
+    ) -> Example:
+        """A reworded claim beside a document, and often another one, which may dispute it."""
+        share = self.rng.uniform(0.0, 0.7)
+        claim = perturb.reworded(text, self.foreign, share, self.rng)
+        sources = [Source.create(title="", text=document)]
+        if disputing:
+            disputing = perturb.reworded(disputing, self.foreign, 0.2, self.rng)
+            sources.append(Source.create(title="", text=f"{disputing}\n\n{self.elsewhere.text}"))
+        elif self.rng.random() < 0.3:
+            sources.append(self.elsewhere)
+        return example("changed", self.group, claim, sources, label, kind)
+
+
+def _changes(
+    text: str, around: Sequence[Elements], rng: random.Random
+) -> Iterator[tuple[str, str]]:
+    """Every sort of change that applies, each once, in random order."""
+    for kind in rng.sample(sorted(perturb.CHANGES), len(perturb.CHANGES)):
+        changed = perturb.CHANGES[kind](text, around, rng)
+        if changed is not None and changed != text:
+            yield kind, changed
 
 
 def _mismatched(real: Sequence[Example], rng: random.Random) -> Iterator[Example]:
