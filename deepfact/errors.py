@@ -93,7 +93,7 @@ class RunIncomplete(DeepFactError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint such as ``did you mean 'auditors'?``, or the known words when none is close."""
-    known = sorted(known)
+    known = sorted(map(str, known))
     close = get_close_matches(word, known, n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"

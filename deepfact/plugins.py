@@ -19,6 +19,8 @@ from pydantic import ConfigDict, ValidationError, create_model
 
 from deepfact.errors import ConfigError, did_you_mean
 
+_ANY_NAME = inspect.Parameter.VAR_KEYWORD
+
 
 def build(
     group: str,
@@ -61,34 +63,45 @@ def _resolve(group: str, built_in: Mapping[str, str], kind: str) -> Any:
     if point is None:
         hint = did_you_mean(kind, kinds(group, built_in))
         raise ConfigError(f"unknown kind {kind!r} of {group.removeprefix('deepfact.')}", fix=hint)
-    return point.load()
+    try:
+        return point.load()
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(
+            f"kind {kind!r} of {group.removeprefix('deepfact.')} cannot be loaded: {error}",
+            where=f"entry point {point.value!r}",
+            fix="install the package that brings it again, or tell its author",
+        ) from error
 
 
 def _checked(
     factory: Any, what: str, options: Mapping[str, Any], given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The options, converted to the types that the factory's signature asks for."""
-    parameters = {
+    signature = inspect.signature(factory).parameters
+    named = {
         name: parameter
-        for name, parameter in inspect.signature(factory).parameters.items()
-        if name not in given
+        for name, parameter in signature.items()
+        if name not in given and parameter.kind not in (parameter.VAR_POSITIONAL, _ANY_NAME)
     }
+    takes_any = any(parameter.kind is _ANY_NAME for parameter in signature.values())
     for name in options:
-        if name not in parameters:
-            raise ConfigError(f"{what} has no option {name!r}", fix=did_you_mean(name, parameters))
+        if name not in named and (name in given or not takes_any):
+            raise ConfigError(f"{what} has no option {name!r}", fix=did_you_mean(name, named))
+    for name, parameter in named.items():
+        if parameter.default is parameter.empty and name not in options:
+            raise ConfigError(f"{what} needs the option {name!r}")
     target = factory.__init__ if inspect.isclass(factory) else factory
-    hints = get_type_hints(target)
-    fields: dict[str, Any] = {
-        name: (
-            hints.get(name, Any),
-            ... if parameter.default is inspect.Parameter.empty else parameter.default,
-        )
-        for name, parameter in parameters.items()
-    }
-    model = create_model("Options", __config__=ConfigDict(arbitrary_types_allowed=True), **fields)
+    hints = get_type_hints(target, include_extras=True)
+    types = {name: hints.get(name, Any) if name in named else Any for name in options}
+    return {name: _converted(types[name], what, name, options[name]) for name in options}
+
+
+def _converted(wanted: Any, what: str, name: str, value: Any) -> Any:
+    """One option's value. Each is checked on its own, so that it may have any name."""
+    config = ConfigDict(arbitrary_types_allowed=True)
+    option = create_model("Option", __config__=config, value=(wanted, ...))
     try:
-        checked = model(**options)
+        made: Any = option(value=value)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise ConfigError(f"{what}, option {first['loc'][0]!r}: {first['msg']}") from None
-    return {name: getattr(checked, name) for name in options}
+        raise ConfigError(f"{what}, option {name!r}: {error.errors()[0]['msg']}") from None
+    return made.value

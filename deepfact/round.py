@@ -14,6 +14,7 @@ from pathlib import Path
 from deepfact.auditors import base as auditing
 from deepfact.core.audit import Docket, argument, open_docket
 from deepfact.core.revise import revise, rule, sides
+from deepfact.core.standing import audit_closed, standing_adjudications
 from deepfact.errors import DeepFactError
 from deepfact.executors.local import run_verifier
 from deepfact.records import Adjudication, Case, Outcome, Revision, Ruling, RulingKind
@@ -21,6 +22,7 @@ from deepfact.round_record import RoundDone, finish, round_record
 from deepfact.run_records import (
     Adjudicated,
     Answered,
+    AuditClosed,
     AuditorSpec,
     CaseOpened,
     PolicyRule,
@@ -101,8 +103,8 @@ def _ask(run: Run, spec: VerifierSpec, version: BenchmarkVersion) -> dict[str, O
     done, failed = len(claims) - len(open_claims), 0
     step = f"verify: {spec.label}"
     run.watch(Progress(step, done, len(claims)))
-    verifier = build_verifier(spec) if open_claims else None
-    for outcome in run_verifier(verifier, open_claims, run.context, name=spec.label):
+    asked = run_verifier(build_verifier(spec), open_claims, run.context, name=spec.label)
+    for outcome in asked if open_claims else ():
         run.journal.append(Answered(at=now(), verifier=spec.label, outcome=outcome))
         known[outcome.claim_id] = outcome
         done, failed = done + 1, failed + (outcome.kind == "failure")
@@ -137,9 +139,13 @@ def _docket(
         seed=run.spec.seed,
     )
     opened = {event.case.id for event in run.journal.find(CaseOpened, lambda e: e.round == number)}
-    for case in docket.cases:
+    for position, case in enumerate(docket.cases):
         if case.id not in opened:
-            run.journal.append(CaseOpened(at=now(), round=number, case=case))
+            annotation = version.state.entries[case.claim.id].annotation
+            wrote = annotation.provenance.who if annotation else ""
+            may = assigned(stage.auditors, stage.policy, position, wrote)
+            names = tuple(spec.name for spec in may)
+            run.journal.append(CaseOpened(at=now(), round=number, case=case, auditors=names))
     return docket
 
 
@@ -147,42 +153,65 @@ def _audit(
     run: Run, number: int, stage: Stage, docket: Docket
 ) -> tuple[dict[str, list[Adjudication]], list[str]]:
     """Adjudications by case, in the order of the auditors; and the cases that wait for people."""
-    made = {
-        (event.adjudication.case_id, event.adjudication.auditor): event.adjudication
-        for event in run.journal.find(Adjudicated, lambda event: event.round == number)
-    }
+    made = standing_adjudications(run.journal.events)
+    opened = run.journal.find(CaseOpened, lambda event: event.round == number)
+    by_name = {spec.name: spec for spec in stage.auditors}
     built = {
         spec.name: auditing.build_auditor(spec, sources=run.base.sources, answers=run.store.key)
         for spec in stage.auditors
         if spec.kind != auditing.HUMAN
     }
-    decided: dict[str, list[Adjudication]] = {}
+    decided: dict[str, list[Adjudication]] = {case.id: [] for case in docket.cases}
     waiting: list[str] = []
-    for position, case in enumerate(docket.cases):
+    for position, event in enumerate(opened):
         run.watch(Progress(f"audit: round {number}", position, len(docket.cases)))
-        for spec in assigned(stage.auditors, stage.policy, position):
-            adjudication = made.get((case.id, spec.name))
+        case = event.case
+        names = who_decides(event, position, stage)
+        for spec in (by_name[name] for name in names):
+            adjudication = made.get((number, case.id, spec.name))
             if adjudication is None and spec.name in built:
                 adjudication = _checked(built[spec.name].adjudicate(case), case, spec)
                 run.journal.append(Adjudicated(at=now(), round=number, adjudication=adjudication))
-            if adjudication is None:
-                waiting.append(case.id)
-            else:
-                decided.setdefault(case.id, []).append(adjudication)
+            if adjudication is not None:
+                decided[case.id].append(adjudication)
+        if len(decided[case.id]) < needed(stage.policy, names):
+            waiting.append(case.id)
     run.watch(
         Progress(f"audit: round {number}", len(docket.cases) - len(waiting), len(docket.cases))
     )
-    return decided, list(dict.fromkeys(waiting))
+    if not waiting and not audit_closed(run.journal.events, number):
+        run.journal.append(AuditClosed(at=now(), round=number))
+    return decided, waiting
 
 
 def assigned(
-    auditors: Sequence[AuditorSpec], policy: PolicySpec, position: int
+    auditors: Sequence[AuditorSpec], policy: PolicySpec, position: int, wrote: str = ""
 ) -> list[AuditorSpec]:
-    """Who decides the case at ``position`` of the docket: one auditor in turn under the rule
-    ``single``, else all of them."""
-    if policy.rule is PolicyRule.SINGLE:
-        return [auditors[position % len(auditors)]]
-    return list(auditors)
+    """Who may decide the case at ``position`` of the docket: one auditor in turn under the rule
+    ``single`` (everybody when they share a queue), else all of them; never a person who wrote
+    the label. So nobody may be left, and the label stands.
+
+    Args:
+        wrote: who wrote the current label, as its annotation has it; several joined by `` + ``.
+    """
+    writers = wrote.split(" + ")
+    may = [spec for spec in auditors if spec.kind != auditing.HUMAN or spec.name not in writers]
+    if policy.rule is not PolicyRule.SINGLE or policy.queue == "shared" or not may:
+        return may
+    turn = auditors[position % len(auditors)]
+    return [turn if turn in may else may[position % len(may)]]
+
+
+def who_decides(event: CaseOpened, position: int, stage: Stage) -> tuple[str, ...]:
+    """Names of those who may decide an open case, the one at ``position`` of its round."""
+    if event.auditors is not None:
+        return event.auditors
+    return tuple(spec.name for spec in assigned(stage.auditors, stage.policy, position))
+
+
+def needed(policy: PolicySpec, names: Sequence[str]) -> int:
+    """How many of those who may decide a case must."""
+    return min(1, len(names)) if policy.rule is PolicyRule.SINGLE else len(names)
 
 
 def _checked(adjudication: Adjudication, case: Case, spec: AuditorSpec) -> Adjudication:

@@ -25,7 +25,7 @@ from deepfact.run_records import (
 )
 from deepfact.run_state import Run, Stage
 from deepfact.store.benchmark import BenchmarkVersion
-from deepfact.store.files import write_text
+from deepfact.store.files import read_text, write_text
 from deepfact.version import VERSION
 
 
@@ -91,6 +91,9 @@ def finish(run: Run, rounds: Sequence[RoundRecord], waiting: Sequence[str] = ())
     )
     write_text(run.journal.folder / "record.json", record.model_dump_json(indent=1) + "\n")
     write_reports(record, run.journal.folder, run.base.sources)
+    if record.status is RunStatus.COMPLETE and run.spec.commit_to == "run":
+        for path in sorted(run.store.keys.glob("*.jsonl")):
+            write_text(run.store.folder / "keys" / path.name, read_text(path))
     return record
 
 

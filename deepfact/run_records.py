@@ -67,6 +67,9 @@ class PolicySpec(Record):
     """How adjudications become rulings."""
 
     rule: PolicyRule = PolicyRule.SINGLE
+    queue: Literal["turns", "shared"] = "turns"
+    """With ``single``: auditors take the cases in turn, or people share one queue and each case
+    goes to whoever is free."""
     allow_self_judging: bool = False
     """Let an auditor judge challenges of its own model. Off unless written down here."""
 
@@ -224,6 +227,9 @@ class CaseOpened(JournalRecord):
     at: AwareDatetime
     round: int
     case: Case
+    auditors: tuple[str, ...] | None = None
+    """Names of those who may decide it, fixed when it is opened; None in journals that were
+    begun before this was kept: the policy's turn then."""
 
 
 class Adjudicated(JournalRecord):
@@ -233,6 +239,25 @@ class Adjudicated(JournalRecord):
     at: AwareDatetime
     round: int
     adjudication: Adjudication
+
+
+class Withdrawn(JournalRecord):
+    """An auditor takes a decision back. The decision stays in the journal; it no longer stands."""
+
+    event: Literal["withdrawn"] = "withdrawn"
+    at: AwareDatetime
+    round: int
+    case_id: Id
+    auditor: str = Field(min_length=1)
+    why: str = "no reason recorded"
+
+
+class AuditClosed(JournalRecord):
+    """Every decision of a round is in, and the loop goes on from them: none can be taken back."""
+
+    event: Literal["audit_closed"] = "audit_closed"
+    at: AwareDatetime
+    round: int
 
 
 class VersionCommitted(JournalRecord):
@@ -245,8 +270,27 @@ class VersionCommitted(JournalRecord):
     state_hash: Hash
 
 
+class ArmAnswered(JournalRecord):
+    """An arm's outcome on one claim in one repeat of an A/B run; the newest one counts."""
+
+    event: Literal["arm_answered"] = "arm_answered"
+    at: AwareDatetime
+    arm: str
+    repeat: int = Field(ge=0)
+    outcome: Outcome
+    seconds: tuple[float, ...] = ()
+    """How long each live call took, in seconds; empty when all answers were stored ones."""
+
+
 JournalEvent = Annotated[
-    RunStarted | Answered | CaseOpened | Adjudicated | VersionCommitted,
+    RunStarted
+    | Answered
+    | CaseOpened
+    | Adjudicated
+    | Withdrawn
+    | AuditClosed
+    | VersionCommitted
+    | ArmAnswered,
     Field(discriminator="event"),
 ]
 

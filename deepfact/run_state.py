@@ -15,14 +15,15 @@ from functools import cached_property
 from pathlib import Path
 
 from deepfact.auditors import base as auditing
+from deepfact.core.standing import standing_adjudications
 from deepfact.errors import BenchmarkError, ConfigError, ResultsExistError
 from deepfact.records import KeyEntry, Outcome, canonical_json, sha256_of
 from deepfact.run_records import (
-    Adjudicated,
     Answered,
     AuditorSpec,
     CaseOpened,
     ControlSpec,
+    PolicyRule,
     PolicySpec,
     RoundSpec,
     RunRecord,
@@ -101,24 +102,14 @@ def open_run(
     watch: Watcher,
 ) -> Iterator[Run]:
     """The run in ``folder``: checked, locked, and with what its journal knows."""
-    stages = stages_of(spec, auditors)
+    stages = checked_stages(spec, auditors)
     saved = SavedSpec(spec=spec, auditors=tuple(auditors))
     spec_hash = sha256_of(canonical_json([saved.canonical()]))
     name, number = split_reference(spec.benchmark)
     origin = open_benchmark(name, root)
-    if folder.exists() and not (folder / "spec.json").is_file() and any(folder.iterdir()):
-        raise ResultsExistError(
-            "this folder exists and holds no run",
-            where=str(folder),
-            fix="give another folder with --out",
-        )
-    if (folder / "spec.json").is_file() and read_record(folder / "spec.json", SavedSpec) != saved:
-        raise ResultsExistError(
-            "this results folder holds a run of another spec",
-            where=str(folder),
-            fix="give another folder with --out, or rename the run in its spec",
-        )
+    check_folder(folder, saved)
     base = origin.load(number)
+    check_auditors(stages, base)
     with Journal(folder) as journal:
         write_text(folder / "spec.json", saved.model_dump_json(indent=1) + "\n")
         started = journal.find(RunStarted)
@@ -137,6 +128,8 @@ def open_run(
         if spec.commit_to == "run":
             copy = run_copy(folder, origin.name)
             store = BenchmarkStore(copy) if copy.is_dir() else origin.fork(copy)
+            # People work in this folder: the answers come to it when the run is complete.
+            store.keys = origin.keys
         base = store.load(started[0].base_version)
         if base.manifest.state_hash != started[0].base_state:
             raise BenchmarkError(
@@ -149,11 +142,59 @@ def open_run(
         yield run
 
 
+def check_folder(folder: Path, saved: SavedSpec) -> None:
+    """Refuse a results folder that is not free and not this run's.
+
+    Raises:
+        ResultsExistError: it holds something else, or a run of another spec.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ResultsExistError(
+            "this is a file, not a folder", where=str(folder), fix="give a folder with --out"
+        )
+    if (folder / "spec.json").is_file():
+        there = read_record(folder / "spec.json", SavedSpec)
+        # As they are stored: YAML reads some values, such as dates, that JSON keeps as text.
+        if there.canonical() != saved.canonical():
+            raise ResultsExistError(
+                "this results folder holds a run of another spec",
+                where=str(folder),
+                fix="give another folder with --out, or rename the run in its spec",
+            )
+    elif folder.is_dir() and not _only_begun(folder):
+        raise ResultsExistError(
+            "this folder exists and holds no run",
+            where=str(folder),
+            fix="give another folder with --out",
+        )
+
+
+def _only_begun(folder: Path) -> bool:
+    """Whether nothing is there but what a run leaves that was killed before its first step."""
+    for path in folder.iterdir():
+        staged = path.name.startswith(".spec.json.") and path.suffix == ".part"
+        empty = path.name == "journal.jsonl" and path.stat().st_size == 0
+        if not (staged or empty or path.name == ".lock"):
+            return False
+    return True
+
+
+def check_auditors(stages: Sequence[Stage], base: BenchmarkVersion) -> None:
+    """Build every auditor that is no person, so that a wrong option shows before a run begins.
+
+    Raises:
+        ConfigError: unknown kind or option, or a key that the benchmark does not have.
+    """
+    for auditor in {spec.name: spec for stage in stages for spec in stage.auditors}.values():
+        if auditor.kind != auditing.HUMAN:
+            auditing.build_auditor(auditor, sources=base.sources, answers=base.store.key)
+
+
 def stages_of(spec: RoundSpec, auditors: Sequence[AuditorSpec]) -> list[Stage]:
-    """The settings of each round, checked as far as that costs nothing."""
+    """The settings of each round, as the spec has them."""
     declared = {auditor.name: auditor for auditor in auditors}
     by_reference = dict(zip(auditor_names(spec), auditors, strict=True)) | declared
-    stages = [
+    return [
         Stage(
             challenger=stage.challenger or spec.challenger,
             auditors=tuple(by_reference[name] for name in stage.auditors or spec.auditors),
@@ -162,6 +203,16 @@ def stages_of(spec: RoundSpec, auditors: Sequence[AuditorSpec]) -> list[Stage]:
         )
         for stage in spec.rounds
     ]
+
+
+def checked_stages(spec: RoundSpec, auditors: Sequence[AuditorSpec]) -> list[Stage]:
+    """The settings of each round, checked as far as that costs nothing.
+
+    Raises:
+        ConfigError: a verifier that cannot be built, two with one name, or an auditor who would
+            judge itself.
+    """
+    stages = stages_of(spec, auditors)
     names: dict[str, VerifierSpec] = {}
     for verifier in (*spec.scored, *(stage.challenger for stage in stages)):
         build_verifier(verifier)
@@ -171,6 +222,8 @@ def stages_of(spec: RoundSpec, auditors: Sequence[AuditorSpec]) -> list[Stage]:
                 fix="give each a `name` of its own",
             )
     for stage in stages:
+        if stage.policy.queue == "shared":
+            _check_shared(stage)
         for auditor in stage.auditors:
             judges_itself = auditing.judges_itself(auditor, stage.challenger)
             if judges_itself and not stage.policy.allow_self_judging:
@@ -179,6 +232,20 @@ def stages_of(spec: RoundSpec, auditors: Sequence[AuditorSpec]) -> list[Stage]:
                     fix="choose another auditor, or write `allow_self_judging: true` in the policy",
                 )
     return stages
+
+
+def _check_shared(stage: Stage) -> None:
+    if stage.policy.rule is not PolicyRule.SINGLE:
+        raise ConfigError(
+            f"a shared queue gives each case to one auditor, {stage.policy.rule} to all of them",
+            fix="write `queue: turns`, or `rule: single`",
+        )
+    for auditor in stage.auditors:
+        if auditor.kind != auditing.HUMAN:
+            raise ConfigError(
+                f"auditor {auditor.name!r} is no person, and only people share a queue",
+                fix="write `queue: turns`, or leave it out of the round",
+            )
 
 
 def auditor_names(spec: RoundSpec) -> list[str]:
@@ -239,5 +306,5 @@ def run_status(folder: Path) -> StatusReport:
         rounds=len(saved.spec.rounds),
         answered=dict(answered),
         cases=sum(isinstance(e, CaseOpened) and e.round == number for e in events),
-        decided=sum(isinstance(e, Adjudicated) and e.round == number for e in events),
+        decided=sum(made[0] == number for made in standing_adjudications(events)),
     )

@@ -8,9 +8,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from deepfact import records
+from deepfact.store.benchmark import BenchmarkStore
 
 _connect = socket.socket.connect
 
@@ -51,15 +56,15 @@ from deepfact.records import Verdict, VerificationFailure
 class Quoting:
     """Always argues for itself; its label depends on the claim's id alone."""
 
-    def __init__(self, pause: float = 0.0, model: str = "") -> None:
-        self.pause = pause
+    def __init__(self, pause: float = 0.0, turn: str = "", model: str = "") -> None:
+        self.pause, self.turn = pause, turn
 
     def verify(self, claim, context):
         time.sleep(self.pause)
         source = next(iter(context.cited(claim)), None)
         if source is None:
             return VerificationFailure(claim_id=claim.id, reason=FailureReason.NO_SOURCE)
-        label = list(Label)[hashlib.sha256(claim.id.encode()).digest()[0] % 3]
+        label = list(Label)[hashlib.sha256((self.turn + claim.id).encode()).digest()[0] % 3]
         quote = source.text.split(". ")[0]
         found = {}
         if label is Label.SUPPORTED:
@@ -163,3 +168,89 @@ def deepfact(deepfact_command: str) -> Callable[..., subprocess.CompletedProcess
         )  # fmt: skip
 
     return run
+
+
+# --- factories of records ----------------------------------------------------------------
+
+
+class Make:
+    """Small records for tests, with only what a test cares about spelt out."""
+
+    WHEN = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    TEXT = "The mill was built in 1898. It closed in 1931 after the flood."
+
+    def source(self, text: str = TEXT, **card: Any) -> records.Source:
+        return records.Source.create(**{"title": "Mill history", "text": text, **card})
+
+    def claim(self, claim_id: str = "c1", **fields: Any) -> records.Claim:
+        return records.Claim(**{"id": claim_id, "text": "The mill was built in 1898.", **fields})
+
+    def annotation(self, label: str = "supported", **fields: Any) -> records.Annotation:
+        given = {"provenance": records.Provenance(who="annotator", when=self.WHEN), **fields}
+        return records.Annotation(label=records.Label(label), **given)
+
+    def revision(self, kind: str, claim_id: str = "c1", **fields: Any) -> records.Revision:
+        given = {"who": "annotator", "when": self.WHEN, "why": "a reason", **fields}
+        return records.Revision(kind=records.RevisionKind(kind), claim_id=claim_id, **given)
+
+    def add(
+        self, claim_id: str = "c1", label: str | None = "supported", **fields: Any
+    ) -> records.Revision:
+        annotation = self.annotation(label) if label else None
+        claim = self.claim(claim_id, **fields)
+        return self.revision("add", claim_id, claim=claim, annotation=annotation)
+
+    def relabel(self, claim_id: str = "c1", label: str = "contradictory") -> records.Revision:
+        return self.revision("relabel", claim_id, annotation=self.annotation(label))
+
+    def evidence(
+        self, source: records.Source, quote: str, stance: str = "supports"
+    ) -> records.Evidence:
+        return records.Evidence(source=source.id, quote=quote, stance=records.Stance(stance))
+
+    def verdict(
+        self, claim_id: str = "c1", label: str = "supported", **fields: Any
+    ) -> records.Verdict:
+        return records.Verdict(claim_id=claim_id, label=records.Label(label), **fields)
+
+    def failure(self, claim_id: str = "c1", reason: str = "timeout") -> records.VerificationFailure:
+        return records.VerificationFailure(claim_id=claim_id, reason=records.FailureReason(reason))
+
+    def refutation(self, source: records.Source, **fields: Any) -> records.Verdict:
+        """A verdict that `claim` is wrong in its year, admissible with `source`."""
+        given: dict[str, Any] = {
+            "rationale": "the source says 1898, not 1899",
+            "contradictions": (
+                records.Contradiction(
+                    disputed="in 1899", source=source.id, quote="The mill was built in 1898."
+                ),
+            ),
+            **fields,
+        }
+        return self.verdict(given.pop("claim_id", "c1"), "contradictory", **given)
+
+    def store(self, folder: Path, versions: int = 1) -> BenchmarkStore:
+        """A benchmark of three claims; later versions relabel, add, retire."""
+        store = BenchmarkStore.create(folder, card="# A small benchmark\n")
+        old, new = self.source(), self.source("A later survey dates the mill to 1902.")
+        steps: list[tuple[list[records.Revision], list[records.Source]]] = [
+            ([self.add(f"c{n}", cites=(old.id,)) for n in (1, 2, 3)], [old]),
+            ([self.relabel("c1"), self.add("c4", "inconclusive", cites=(new.id,))], [new]),
+            ([self.revision("retire", "c2"), self.relabel("c3", "inconclusive")], []),
+        ]
+        for number, (revisions, sources) in enumerate(steps[:versions], 1):
+            store.commit(
+                revisions,
+                parent=number - 1 or None,
+                author="tester",
+                date=self.WHEN,
+                note=f"version {number}",
+                sources=sources,
+            )
+        return store
+
+
+@pytest.fixture(scope="session")
+def make() -> Make:
+    """Factories of small records."""
+    return Make()

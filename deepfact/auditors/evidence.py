@@ -17,10 +17,10 @@ from typing import Annotated
 from pydantic import Field
 
 from deepfact.core.challenge import why_not_evidence
+from deepfact.reading.compare import compare
+from deepfact.reading.findings import Status
+from deepfact.reading.library import Library
 from deepfact.records import Adjudication, Case, Decision, Evidence, Label, Position, Source
-from deepfact.verifiers.local.compare import compare
-from deepfact.verifiers.local.findings import Status
-from deepfact.verifiers.local.reading import Library
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Annotated
 from pydantic import Field
 
 from deepfact.auditors.base import Answers
+from deepfact.errors import ConfigError
 from deepfact.records import Adjudication, Case, Decision, Label
 
 
@@ -34,9 +35,17 @@ class PolicyAuditor:
             accuracy: probability of a right decision, for each case on its own.
             key: name of the key whose answers count as right.
             seed: a case gets the same decision whenever it is asked.
+
+        Raises:
+            ConfigError: the benchmark has no such key.
         """
         self.name, self.accuracy, self.seed = name, accuracy, seed
         self.key = answers(key)
+        if not self.key:
+            raise ConfigError(
+                f"auditor {name!r}: the benchmark has no key {key!r} for it to decide by",
+                fix="name a key that lies in the benchmark's folder keys/, or another auditor",
+            )
 
     def adjudicate(self, case: Case) -> Adjudication:
         """A seeded decision; cannot tell where the key says nothing of the claim."""

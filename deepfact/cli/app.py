@@ -6,13 +6,15 @@ Heavy modules are imported inside the commands, so that ``--help`` starts at onc
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
 import typer
 
 from deepfact import __version__
-from deepfact.cli import audit, bench, model, prompts, responses, round, score
+from deepfact.cli import ab, audit, bench, model, plan, prompts, regress, responses, round, score
+from deepfact.cli.output import note
 from deepfact.errors import DeepFactError
 
 app = typer.Typer(
@@ -30,6 +32,9 @@ app.add_typer(audit.app, name="audit")
 app.command(epilog=score.VERIFY_EXAMPLES)(score.verify)
 app.command(epilog=score.SCORE_EXAMPLES)(score.score)
 app.add_typer(model.app, name="model")
+app.command(epilog=ab.EXAMPLES)(ab.ab)
+app.command(epilog=plan.EXAMPLES)(plan.plan)
+app.command(epilog=regress.EXAMPLES)(regress.regress)
 app.add_typer(prompts.app, name="prompts")
 app.add_typer(responses.app, name="responses")
 
@@ -50,19 +55,32 @@ def _options(
     pass
 
 
+def _in_utf8() -> None:
+    """Start again in Python's UTF-8 mode where the locale says that arguments and names of files
+    are something else: benchmarks are UTF-8 whatever the locale."""
+    if os.name == "posix" and sys.getfilesystemencoding() != "utf-8":
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606
+
+
 def main() -> None:
     """Entry point of the ``deepfact`` command."""
-    for stream in (sys.stdout, sys.stderr):
+    _in_utf8()
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     try:
         app()
     except DeepFactError as error:
-        typer.echo(f"error: {error}", err=True)
+        note(f"error: {error}")
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        typer.echo("interrupted; what was done is kept, run the same command to go on", err=True)
-        sys.exit(130)
+    except SystemExit as stop:
+        if stop.code == 130:  # typer has turned Ctrl-C into this
+            note("interrupted; what was done is kept, run the same command to go on")
+        raise
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:  # a place that cannot be read or written; our own files are checked
+        where = f"{error.filename}: " if error.filename else ""
+        note(f"error: {where}{error.strerror or error}")
+        sys.exit(2)

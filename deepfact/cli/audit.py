@@ -1,4 +1,4 @@
-"""``deepfact audit``: people decide blind cases, in the terminal.
+"""``deepfact audit``: people decide blind cases, in the terminal or through the sister modules.
 
 Only the shell: which cases wait, and how a decision is kept, is in `deepfact.review`. What is
 shown of a case is the case alone, never its key.
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deepfact.cli import audit_serve
 from deepfact.cli.options import Root
-from deepfact.cli.output import note
+from deepfact.cli.output import note, say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from deepfact.records import Adjudication, Case, Label, Position, Source
 
 app = typer.Typer(no_args_is_help=True, help="People decide blind cases.")
+app.command(epilog=audit_serve.EXAMPLES)(audit_serve.serve)
 
 
 @app.callback()
@@ -53,7 +55,7 @@ def review(
     spec = read_record(folder / "spec.json", SavedSpec).spec
     sources = run_benchmark(spec, folder, root).sources
     total = desk.decided + len(desk.waiting)
-    typer.echo(f"{desk.auditor.name}: {len(desk.waiting)} of {total} cases of round {desk.round}")
+    say(f"{desk.auditor.name}: {len(desk.waiting)} of {total} cases of round {desk.round}")
     done = 0
     for position, case in enumerate(desk.waiting, 1):
         _show(case, sources, f"case {position} of {len(desk.waiting)}")
@@ -64,33 +66,33 @@ def review(
             decide(folder, desk.round, adjudication)
             done += 1
     left = len(desk.waiting) - done
-    typer.echo(f"{done} decided, {left} left")
+    say(f"{done} decided, {left} left")
     if not left:
         note(f"all decided; go on with: deepfact round resume {folder}")
 
 
 def _show(case: Case, sources: Mapping[str, Source], where: str) -> None:
     claim = case.claim
-    typer.echo(f"\n--- {where} " + "-" * 40)
-    typer.echo(f"CLAIM  {claim.text}")
+    say(f"\n--- {where} " + "-" * 40)
+    say(f"CLAIM  {claim.text}")
     if claim.context:
-        typer.echo(f"       ({claim.context})")
+        say(f"       ({claim.context})")
     for number, source in enumerate((sources[s] for s in claim.cites if s in sources), 1):
-        typer.echo(f"cites [{number}] {source.title}  {source.url}")
+        say(f"cites [{number}] {source.title}  {source.url}")
     for name, position in (("A", case.a), ("B", case.b)):
         _show_position(name, position, sources)
 
 
 def _show_position(name: str, position: Position, sources: Mapping[str, Source]) -> None:
-    typer.echo(f"\n{name}: {position.label}\n   {position.rationale or 'no reason recorded'}")
+    say(f"\n{name}: {position.label}\n   {position.rationale or 'no reason recorded'}")
     for contradiction in position.contradictions:
-        typer.echo(f"   disputes “{contradiction.disputed}”: “{contradiction.quote}”")
+        say(f"   disputes “{contradiction.disputed}”: “{contradiction.quote}”")
     for evidence in position.evidence:
         source = sources.get(evidence.source)
         title = source.title if source else "unknown source"
-        typer.echo(f"   {evidence.stance}: “{evidence.quote}”  ({title})")
+        say(f"   {evidence.stance}: “{evidence.quote}”  ({title})")
     for qualification in position.qualifications:
-        typer.echo(f"   qualification ({qualification.kind}): {qualification.text}")
+        say(f"   qualification ({qualification.kind}): {qualification.text}")
 
 
 def _asked(case: Case, auditor: str, sources: Mapping[str, Source]) -> Adjudication | Any | None:
@@ -113,10 +115,10 @@ def _asked(case: Case, auditor: str, sources: Mapping[str, Source]) -> Adjudicat
             return "skip"
         if answer == "t":
             for source in (sources[s] for s in case.claim.cites if s in sources):
-                typer.echo(f"\n{source.title}\n{source.text}")
+                say(f"\n{source.title}\n{source.text}")
             continue
         if answer not in answers:
-            typer.echo(f"{answer!r} is none of a, b, n, c, t, s, q")
+            say(f"{answer!r} is none of a, b, n, c, t, s, q")
             continue
         label = _label() if answer == "n" else None
         if answer == "n" and label is None:
@@ -148,7 +150,7 @@ def _label() -> Label | None:
         matching = [label for label in Label if said and label.startswith(said)]
         if len(matching) == 1:
             return matching[0]
-        typer.echo(f"{said!r} is none of {', '.join(Label)}")
+        say(f"{said!r} is none of {', '.join(Label)}")
 
 
 def _line(prompt: str, *, fold: bool = True) -> str | None:
@@ -157,6 +159,6 @@ def _line(prompt: str, *, fold: bool = True) -> str | None:
     try:
         text = input().strip()
     except EOFError:
-        typer.echo("")
+        say("")
         return None
     return text.lower() if fold else text

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deepfact.cli.options import Json, Root
-from deepfact.cli.output import note, print_json, print_table
+from deepfact.cli.output import note, print_json, print_table, say
 
 if TYPE_CHECKING:
     from deepfact.core.state import Change, Entry
@@ -41,9 +41,7 @@ def init(
 
     check_name(name)
     store = BenchmarkStore.create(_folder(root) / name, card=_card(name, about))
-    typer.echo(
-        f"made {store.folder}; fill it with: deepfact bench import FORMAT PATH --name {name}"
-    )
+    say(f"made {store.folder}; fill it with: deepfact bench import FORMAT PATH --name {name}")
 
 
 @app.command(
@@ -89,7 +87,9 @@ def import_(
     as it was.
     """
     from deepfact.cli.bench_import import import_data_set
+    from deepfact.store.benchmark import check_name
 
+    check_name(name or format)
     summary = import_data_set(
         format,
         path,
@@ -118,7 +118,7 @@ def import_(
         note(f"skipped {row.where}: {row.why}")
     for text in summary.notes:
         note(f"note: {text}")
-    typer.echo(summary.words())
+    say(summary.words())
 
 
 @app.command("list", epilog="Examples:\n\ndeepfact bench list\n\ndeepfact bench list --json")
@@ -146,7 +146,7 @@ def list_(root: Root = None, as_json: Json = False) -> None:
         cells = [[str(value) for value in row.values()] for row in rows]
         print_table(["benchmark", "versions", "claims", "folder"], cells)
     else:
-        typer.echo("no benchmarks; make one with: deepfact bench init NAME")
+        say("no benchmarks; make one with: deepfact bench init NAME")
 
 
 @app.command(
@@ -184,18 +184,18 @@ def show(
         print_json({"manifest": version.manifest.model_dump(mode="json"), "claims": rows})
         return
     counts = version.manifest.counts
-    typer.echo(
+    say(
         f"{version}: {counts.claims} claims in {counts.reports} reports; {counts.supported} "
         f"supported, {counts.contradictory} contradictory, {counts.inconclusive} inconclusive, "
         f"{counts.unlabelled} unlabelled, {counts.retired} retired; {len(version.sources)} sources"
     )
-    typer.echo(f"{version.manifest.state_hash}")
+    say(f"{version.manifest.state_hash}")
     print_table(
         ["claim", "label", "text"],
         [[e.claim.id, str(e.label or "-"), _short(e.claim.text)] for e in chosen[:limit]],
     )
     if len(chosen) > limit:
-        typer.echo(f"... and {len(chosen) - limit} more; see them with --limit {len(chosen)}")
+        say(f"... and {len(chosen) - limit} more; see them with --limit {len(chosen)}")
 
 
 @app.command(epilog="Examples:\n\ndeepfact bench log deepfact-mini")
@@ -214,9 +214,9 @@ def log(
         return
     for manifest in manifests:
         parent = f" from {manifest.parent}" if manifest.parent else ""
-        typer.echo(f"{store.name}@{manifest.version}{parent}  {manifest.state_hash[:19]}")
-        typer.echo(f"  {manifest.date:%Y-%m-%d}  {manifest.author}: {manifest.note}")
-        typer.echo(f"  {manifest.revisions} revisions, {manifest.counts.claims} claims")
+        say(f"{store.name}@{manifest.version}{parent}  {manifest.state_hash[:19]}")
+        say(f"  {manifest.date:%Y-%m-%d}  {manifest.author}: {manifest.note}")
+        say(f"  {manifest.revisions} revisions, {manifest.counts.claims} claims")
 
 
 @app.command(
@@ -242,8 +242,8 @@ def diff(
         print_json([_change(change) for change in changes])
         return
     for change in changes:
-        typer.echo(_change_line(change))
-    typer.echo(f"{len(changes)} of {len(new.state.entries)} claims differ between {old} and {new}")
+        say(_change_line(change))
+    say(f"{len(changes)} of {len(new.state.entries)} claims differ between {old} and {new}")
 
 
 @app.command(
@@ -274,15 +274,15 @@ def blame(
     for number, revision in history:
         label = f" -> {revision.annotation.label}" if revision.annotation else ""
         case = f"  (run {revision.run}, case {revision.case})" if revision.case else ""
-        typer.echo(
+        say(
             f"version {number}  {revision.when:%Y-%m-%d}  {revision.who}: "
             f"{revision.kind}{label}{case}"
         )
-        typer.echo(f"  why: {revision.why}")
+        say(f"  why: {revision.why}")
         if revision.annotation and revision.annotation.rationale:
-            typer.echo(f"  rationale: {revision.annotation.rationale}")
+            say(f"  rationale: {revision.annotation.rationale}")
         for evidence in revision.annotation.evidence if revision.annotation else ():
-            typer.echo(f"  {evidence.stance}: “{evidence.quote}”  {evidence.source[:19]}")
+            say(f"  {evidence.stance}: “{evidence.quote}”  {evidence.source[:19]}")
 
 
 @app.command(epilog="Examples:\n\ndeepfact bench verify deepfact-mini")
@@ -304,9 +304,9 @@ def verify(
         print_json([{"where": problem.where, "what": problem.what} for problem in problems])
     else:
         for problem in problems:
-            typer.echo(f"{problem.where}: {problem.what}")
+            say(f"{problem.where}: {problem.what}")
         good = f"{len(store.versions())} versions, {len(store.sources)} sources: every hash holds"
-        typer.echo(f"{len(problems)} problems" if problems else f"{store.name}: {good}")
+        say(f"{len(problems)} problems" if problems else f"{store.name}: {good}")
     if problems:
         raise typer.Exit(1)
 
@@ -328,7 +328,7 @@ def export(
     """Write a version's claims (private ones left out) so that `bench import` reads them again."""
     from deepfact.cli.bench_export import export_version
 
-    typer.echo(export_version(_load(reference, root), to, sources, force=force))
+    say(export_version(_load(reference, root), to, sources, force=force))
 
 
 # --- pieces -------------------------------------------------------------------------------
@@ -399,24 +399,24 @@ def _show_claim(version: BenchmarkVersion, entry: Entry, as_json: bool) -> None:
         print_json(_entry(entry))
         return
     claim, annotation = entry.claim, entry.annotation
-    typer.echo(f"{claim.id}{'  (retired)' if entry.retired else ''}\n  {claim.text}")
+    say(f"{claim.id}{'  (retired)' if entry.retired else ''}\n  {claim.text}")
     if claim.context:
-        typer.echo(f"  context: {claim.context}")
-    typer.echo(f"  report: {claim.report}")
+        say(f"  context: {claim.context}")
+    say(f"  report: {claim.report}")
     for source_id in claim.cites:
         source = version.sources.get(source_id)
         title = source.title if source else "a source that is not there"
-        typer.echo(f"  cites: {title}  {source_id[:19]}")
+        say(f"  cites: {title}  {source_id[:19]}")
     if annotation is None:
-        typer.echo("  unlabelled")
+        say("  unlabelled")
         return
     who = annotation.provenance
-    typer.echo(f"  {annotation.label}, by {who.who}, {who.when:%Y-%m-%d}")
-    typer.echo(f"  rationale: {annotation.rationale or 'no reason recorded'}")
+    say(f"  {annotation.label}, by {who.who}, {who.when:%Y-%m-%d}")
+    say(f"  rationale: {annotation.rationale or 'no reason recorded'}")
     for evidence in annotation.evidence:
-        typer.echo(f"  {evidence.stance}: “{evidence.quote}”")
+        say(f"  {evidence.stance}: “{evidence.quote}”")
     for qualification in annotation.qualifications:
-        typer.echo(f"  qualification ({qualification.kind}): {qualification.text}")
+        say(f"  qualification ({qualification.kind}): {qualification.text}")
 
 
 def _card(name: str, about: str) -> str:

@@ -36,14 +36,32 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title:
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(plain(cell)) for cell in row))
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     console.print(table)
 
 
+_STEERING = {
+    **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n"},
+    0x7F: "\u2421",
+    **dict.fromkeys(range(0x80, 0xA0), "\ufffd"),
+}
+
+
+def plain(text: str) -> str:
+    """Text with every character that steers a terminal made visible: claims and sources are
+    data, and may not move the cursor or hide a line."""
+    return text.replace("\r\n", "\n").translate(_STEERING)
+
+
+def say(text: str) -> None:
+    """A line of results on standard output."""
+    typer.echo(plain(text))
+
+
 def note(text: str) -> None:
     """A remark on standard error."""
-    typer.echo(text, err=True)
+    typer.echo(plain(text), err=True)
 
 
 def show_rate(rate: Rate) -> str:

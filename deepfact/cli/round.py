@@ -145,11 +145,14 @@ def run_folder(target: Path) -> Path:
 
 
 def _plan(spec: Any, auditors: Any, folder: Path, root: Path | None) -> None:
-    from deepfact.run_state import stages_of
+    from deepfact.run_records import SavedSpec
+    from deepfact.run_state import check_auditors, check_folder, checked_stages
     from deepfact.store.locate import load_version
 
-    stages = stages_of(spec, auditors)
+    stages = checked_stages(spec, auditors)
     version = load_version(spec.benchmark, root)
+    check_folder(folder, SavedSpec(spec=spec, auditors=auditors))
+    check_auditors(stages, version)
     typer.echo(f"{spec.name}: {len(stages)} rounds on {version}, {len(version.claims)} claims")
     for number, stage in enumerate(stages, 1):
         people = ", ".join(f"{auditor.name} ({auditor.kind})" for auditor in stage.auditors)
@@ -162,8 +165,6 @@ def _plan(spec: Any, auditors: Any, folder: Path, root: Path | None) -> None:
 
 
 def _finish(record: RunRecord, folder: Path, *, open_report: bool, as_json: bool) -> None:
-    from deepfact.reports.summary import summary_rows
-
     if as_json:
         print_json(
             {
@@ -174,15 +175,7 @@ def _finish(record: RunRecord, folder: Path, *, open_report: bool, as_json: bool
             }
         )
     else:
-        rows = []
-        for row in summary_rows(record):
-            value = row.words
-            if row.rate:
-                value = show_rate(row.rate)
-            elif row.count is not None:
-                value = str(row.count)
-            rows.append([row.name, str(row.round or ""), value, row.note])
-        print_table(["", "round", "", "note"], rows, title=f"{record.name}: {record.status}")
+        _print_summary(record)
         typer.echo(f"report: {folder / 'report.html'}")
     if open_report:
         typer.launch(str(folder / "report.html"))
@@ -192,3 +185,21 @@ def _finish(record: RunRecord, folder: Path, *, open_report: bool, as_json: bool
             f"deepfact audit review {folder}\n  then: deepfact round resume {folder}"
         )
         raise typer.Exit(3)
+
+
+def _print_summary(record: RunRecord) -> None:
+    """The figures that fit on a screen; what must be known to read some is said once, below."""
+    from deepfact.reports.summary import summary_rows
+
+    rows, notes = [], dict[str, str]()
+    for row in summary_rows(record):
+        value = row.words
+        if row.rate:
+            value = show_rate(row.rate)
+        elif row.count is not None:
+            value = str(row.count)
+        mark = notes.setdefault(row.note, "*" * (len(notes) + 1)) if row.note else ""
+        rows.append([str(row.round or ""), row.name, f"{value} {mark}".rstrip()])
+    print_table(["round", "", "[95 % interval]"], rows, title=f"{record.name}: {record.status}")
+    for text, mark in notes.items():
+        typer.echo(f"{mark} {text}")

@@ -52,6 +52,11 @@ def verify(
     from deepfact.errors import InputError
     from deepfact.store.files import jsonl, write_text
 
+    if out.is_dir():
+        raise InputError("this is a folder, a file is needed", where=str(out))
+    above = next(parent for parent in out.absolute().parents if parent.exists())
+    if not above.is_dir():
+        raise InputError("this is a file, not a folder", where=str(above))
     if out.exists() and not force:
         raise InputError("this file exists", where=str(out), fix="overwrite it with --force")
     version = api.load(benchmark, root=root)
@@ -104,12 +109,19 @@ def score(
 
 
 def verifier_spec(text: str) -> Any:
-    """The spec that ``--verifier`` names: a kind, or a file."""
+    """The spec that ``--verifier`` names: a kind, or a file.
+
+    Raises:
+        InputError: it names nothing.
+    """
+    from deepfact.errors import InputError
     from deepfact.run_records import VerifierSpec
     from deepfact.store.specs import read_yaml
 
     if text.endswith((".yaml", ".yml")):
         return read_yaml(Path(text), VerifierSpec)
+    if not text.strip():
+        raise InputError("name a kind of verifier, or a YAML file", where="--verifier")
     return VerifierSpec(kind=text)
 
 

@@ -26,6 +26,9 @@ def why_inadmissible(claim: Claim, verdict: Verdict, sources: Mapping[str, Sourc
     for quote in verdict.evidence:
         if problem := why_not_evidence(quote.source, quote.quote, sources):
             return problem
+    for qualification in verdict.qualifications:
+        if qualification.source and qualification.source not in sources:
+            return f"a qualification names a source that is not there: {qualification.source}"
     if verdict.label is Label.INCONCLUSIVE:
         return "" if verdict.rationale.strip() else "no rationale for calling it inconclusive"
     if verdict.label is Label.SUPPORTED:

@@ -144,7 +144,7 @@ def _clustered(
     """Accuracy and macro-F1 with percentile bootstrap intervals that draw whole reports.
 
     Macro-F1 is over the labels that occur in the key; an unverified claim is a miss of its
-    label and a hit of none.
+    label and a hit of none. A single report gives no interval: there is nothing to draw.
     """
     n = len(ids)
     method = "bootstrap by report"
@@ -168,13 +168,14 @@ def _clustered(
     estimates = []
     for statistic in (_accuracy, _macro_f1):
         values = statistic(sampled)
-        low, high = np.nanpercentile(values, [2.5, 97.5])
+        low, high = map(float, np.nanpercentile(values, [2.5, 97.5]))
+        shown = len(clusters) > 1
         estimates.append(
             Estimate(
                 value=float(statistic(whole)[0]),
                 n=n,
-                low=float(low),
-                high=float(high),
+                low=low if shown else None,
+                high=high if shown else None,
                 method=method,
             )
         )

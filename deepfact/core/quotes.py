@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Iterator
 
 from deepfact.records import Span
 
@@ -27,25 +28,26 @@ def find_quote(quote: str, text: str) -> Span | None:
     Returns:
         The span in ``text`` itself, whatever was normalised away in between.
     """
-    start = text.find(quote)
-    if start >= 0 and quote:
-        return Span(start=start, end=start + len(quote))
     needle, _ = _normalised(quote)
-    if not needle:
+    if not needle:  # nothing but white space and invisible characters is no quote
         return None
+    start = text.find(quote)
+    end = start + len(quote)
+    if start >= 0 and not (end < len(text) and _joins(text[end])):
+        return Span(start=start, end=end)
     haystack, positions = _normalised(text)
     start = haystack.find(needle)
     if start < 0:
         return None
-    return Span(start=positions[start], end=positions[start + len(needle) - 1] + 1)
+    return Span(start=positions[start][0], end=positions[start + len(needle) - 1][1])
 
 
-def _normalised(text: str) -> tuple[str, list[int]]:
-    """The comparable form of ``text``, and for each of its characters where it came from."""
+def _normalised(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """The comparable form of ``text``, and for each of its characters the range it came from."""
     characters: list[str] = []
-    positions: list[int] = []
-    for position, character in enumerate(text):
-        for plain in unicodedata.normalize("NFKC", character).translate(_PLAIN):
+    positions: list[tuple[int, int]] = []
+    for start, end in _clusters(text):
+        for plain in unicodedata.normalize("NFKC", text[start:end]).translate(_PLAIN):
             if plain.isspace():
                 plain = " "
             elif unicodedata.category(plain) in ("Cf", "Cc"):
@@ -53,11 +55,30 @@ def _normalised(text: str) -> tuple[str, list[int]]:
             if plain == " " and (not characters or characters[-1] == " "):
                 continue
             characters.append(plain)
-            positions.append(position)
+            positions.append((start, end))
     if characters and characters[-1] == " ":
         characters.pop()
         positions.pop()
     return "".join(characters), positions
+
+
+def _clusters(text: str) -> Iterator[tuple[int, int]]:
+    """The ranges that normalise independently: a character and the marks that join it."""
+    start = 0
+    for position in range(1, len(text)):
+        if not _joins(text[position]):
+            yield start, position
+            start = position
+    if text:
+        yield start, len(text)
+
+
+def _joins(character: str) -> bool:
+    """Whether a character may compose with the one before it: a mark, or a Hangul jamo."""
+    if character < "\u0300":
+        return False
+    first = unicodedata.normalize("NFKD", character)[0]
+    return unicodedata.category(first).startswith("M") or "\u1160" <= first <= "\u11ff"
 
 
 def contains_words(part: str, whole: str) -> bool:

@@ -62,7 +62,7 @@ def rule(
             claim_id=key.claim_id,
             kind=RulingKind.UNRESOLVED,
             auditors=tuple(adjudication.auditor for adjudication in considered),
-            reason=considered[0].rationale if len(considered) == 1 else "the auditors disagree",
+            reason=_why_unresolved(considered, votes),
         )
     deciding = [a for a in considered if decided_label(case, a) == label]
     incumbent, challenger = sides(case, key)
@@ -75,6 +75,12 @@ def rule(
         auditors=tuple(adjudication.auditor for adjudication in deciding),
         reason=deciding[0].rationale,
     )
+
+
+def _why_unresolved(considered: Sequence[Adjudication], votes: Counter[Label | None]) -> str:
+    if not considered:
+        return "no reason recorded"
+    return considered[0].rationale if len(votes) == 1 else "the auditors disagree"
 
 
 def sides(case: Case, key: CaseKey) -> tuple[Position, Position]:

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Iterator, Mapping
 
 from deepfact.core.quotes import contains_words, find_quote
-from deepfact.records import FailureReason, Grounds, Label, QualificationKind, Stance
+from deepfact.records import FailureReason, Grounds, Label, QualificationKind, Span, Stance
 
 REASONS: Mapping[str, FailureReason] = {
     "claim": FailureReason.WRONG_CLAIM,
@@ -141,10 +142,16 @@ def find_faults(answer: Answer, asked: Asked) -> list[Finding]:
     ]
 
 
+@lru_cache(maxsize=4096)
+def span_of(quote: str, text: str) -> Span | None:
+    """`find_quote`, remembered: the votes of a panel quote the same passages again and again."""
+    return find_quote(quote, text)
+
+
 def is_there(quoted: Quoted, asked: Asked) -> bool:
     """Whether the words stand in the source that is named."""
     text = asked.texts.get(quoted.source)
-    return text is not None and find_quote(quoted.quote, text) is not None
+    return text is not None and span_of(quoted.quote, text) is not None
 
 
 def _claim(answer: Answer, asked: Asked) -> Iterator[str]:
@@ -156,7 +163,9 @@ def _claim(answer: Answer, asked: Asked) -> Iterator[str]:
 
 def _same(one: str, other: str) -> bool:
     """Equal after the normalisation of quotes: white space, Unicode forms, invisible signs."""
-    return find_quote(one, other) is not None and find_quote(other, one) is not None
+    if one == other:
+        return True
+    return span_of(one, other) is not None and span_of(other, one) is not None
 
 
 def _quotes(answer: Answer, asked: Asked) -> Iterator[str]:
@@ -272,7 +281,7 @@ def _states(text: str, element: str) -> bool:
     """Whether ``text`` states ``element``: word for word, or as the same date or number."""
     if dates := dates_in(element):
         return dates <= dates_in(text)
-    span = find_quote(element.strip(), text)
+    span = span_of(element.strip(), text)
     if span is not None and _whole(text, span.start, span.end):
         return True
     number = element.strip()

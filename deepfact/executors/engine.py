@@ -44,7 +44,7 @@ from deepfact.providers.base import (
     ProviderRefused,
     Request,
 )
-from deepfact.providers.secrets import scrub
+from deepfact.providers.secrets import MASK, known_secrets
 from deepfact.records import FailureReason
 from deepfact.store.responses import ResponseStore, StoredResponse
 
@@ -130,6 +130,7 @@ class Engine:
             provider=getattr(provider, "price_provider", ""),
             batch=self._deferred is not None,
         )
+        self._secrets = known_secrets()
         self._progress = progress
         self._usage = EngineUsage()
         self._account = Account(budget or Budget())
@@ -137,7 +138,11 @@ class Engine:
             cast(Provider, provider), self.limits, self._account, self._prices, seed
         )
         self._writer = DurableWriter(store)
+        # Flights cost memory; callers may ask everything at once. Those that wait for a retry
+        # have room beside those in flight.
+        self._door = asyncio.Semaphore(4 * self.limits.concurrency)
         self._flights: dict[str, asyncio.Task[Completion]] = {}
+        self._flown: set[str] = set()
         self._stopped: DeepFactError | None = None
         self._closed = False
         self._started: float | None = None
@@ -170,22 +175,18 @@ class Engine:
             error = self.missing.setdefault(key, ReplayMissing(request, vote))
             self._usage.missing = len(self.missing)
             raise error
-        if self._stopped is not None:
-            raise self._stopped
         if self._closed:
             raise RuntimeError("the engine is closed")
-        flight = self._flights.get(key)
-        if flight is None:
-            flight = asyncio.create_task(self._answer(key, request, vote))
-            self._flights[key] = flight
-            flight.add_done_callback(lambda done: self._landed(key, done))
-        try:
-            # Shielded: when the caller is interrupted, an answer on its way is still kept.
-            return check_usable(await asyncio.shield(flight))
-        except asyncio.CancelledError:
-            if flight.cancelled() and self._stopped is not None:  # it had not even started
-                raise self._stopped from None
-            raise
+        if self._deferred is not None:
+            return await self._fly(key, request, vote)
+        async with self._door:
+            if self._closed:
+                raise asyncio.CancelledError
+            # Whoever asked the same may have been answered while this waited at the door.
+            if key in self._flown and (stored := self._store.get(key)) is not None:
+                self._usage.reused += 1
+                return self._finish(stored)
+            return await self._fly(key, request, vote)
 
     @property
     def usage(self) -> EngineUsage:
@@ -258,12 +259,30 @@ class Engine:
 
     # --- one answer ----------------------------------------------------------------------
 
+    async def _fly(self, key: str, request: Request, vote: int) -> Completion:
+        """Wait for the flight that fetches this answer: one under way already, or a new one."""
+        if self._stopped is not None:
+            raise self._stopped
+        flight = self._flights.get(key)
+        if flight is None:
+            flight = asyncio.create_task(self._answer(key, request, vote))
+            self._flights[key] = flight
+            self._flown.add(key)
+            flight.add_done_callback(lambda done: self._landed(key, done))
+        try:
+            # Shielded: when the caller is interrupted, an answer on its way is still kept.
+            return check_usable(await asyncio.shield(flight))
+        except asyncio.CancelledError:
+            if flight.cancelled() and self._stopped is not None:  # it had not even started
+                raise self._stopped from None
+            raise
+
     async def _answer(self, key: str, request: Request, vote: int) -> Completion:
         if self._started is None:
             self._started = time.monotonic()
 
         async def keep(completion: Completion) -> Completion:
-            if (clean := scrub(completion.text)) != completion.text:
+            if (clean := self._secrets.sub(MASK, completion.text)) != completion.text:
                 completion = completion.model_copy(update={"text": clean})
             self._usage.add(completion)
             self._live.sent.add(key)

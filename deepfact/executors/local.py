@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from deepfact.errors import DeepFactError
 from deepfact.records import Claim, FailureReason, Outcome, Verdict, VerificationFailure
 
 Verify = Callable[[Claim, Any], Any]
+VerifyAll = Callable[[Sequence[Claim], Any], Iterable[Any]]
 
 
 def run_verifier(
@@ -34,7 +35,7 @@ def run_verifier(
         DeepFactError: the verifier says that it can answer nothing at all.
     """
     if hasattr(verifier, "verify_all"):
-        outcomes = _matched(verifier.verify_all(claims, context), claims)
+        outcomes = _matched(verifier.verify_all, claims, context)
     elif inspect.iscoroutinefunction(verifier.verify):
         outcomes = _concurrent(verifier.verify, claims, context, concurrency)
     else:
@@ -50,11 +51,18 @@ def failed(claim: Claim, reason: FailureReason, detail: str) -> VerificationFail
 
 def _one(verify: Verify, claim: Claim, context: Any) -> Outcome:
     try:
-        return _checked(verify(claim, context), claim)
+        answer = verify(claim, context)
+        if inspect.isawaitable(answer):  # a plain function may hand back a coroutine
+            answer = asyncio.run(_awaited(answer))
+        return _checked(answer, claim)
     except DeepFactError:
         raise
     except Exception as error:
         return failed(claim, FailureReason.ERROR, f"{type(error).__name__}: {error}")
+
+
+async def _awaited(answer: Awaitable[Any]) -> Any:
+    return await answer
 
 
 def _checked(answer: Any, claim: Claim) -> Outcome:
@@ -68,16 +76,31 @@ def _checked(answer: Any, claim: Claim) -> Outcome:
     return answer
 
 
-def _matched(answers: Iterator[Any], claims: Sequence[Claim]) -> Iterator[Outcome]:
+def _matched(verify_all: VerifyAll, claims: Sequence[Claim], context: Any) -> Iterator[Outcome]:
     """Answers of a batch, matched by id: the first one for a claim counts; a claim without
-    one fails; an answer about nothing we asked is dropped with no harm to the others."""
+    one fails; an answer about nothing we asked is dropped with no harm to the others. A batch
+    that breaks off costs only the claims that it has not answered."""
     open_claims = {claim.id: claim for claim in claims}
-    for answer in answers:
-        claim = open_claims.pop(getattr(answer, "claim_id", ""), None)
+    answers: Iterator[Any] = iter(())
+    reason, detail = FailureReason.NO_ANSWER, "the verifier did not answer this claim"
+    started = False
+    while True:
+        try:
+            if not started:
+                answers, started = iter(verify_all(claims, context)), True
+            answer = next(answers)
+        except StopIteration:
+            break
+        except DeepFactError:
+            raise
+        except Exception as error:
+            reason, detail = FailureReason.ERROR, f"{type(error).__name__}: {error}"
+            break
+        claim = open_claims.pop(str(getattr(answer, "claim_id", "")), None)
         if claim is not None:
             yield _checked(answer, claim)
     for claim in open_claims.values():
-        yield failed(claim, FailureReason.NO_ANSWER, "the verifier did not answer this claim")
+        yield failed(claim, reason, detail)
 
 
 def _concurrent(
@@ -90,7 +113,7 @@ def _concurrent(
         running: set[asyncio.Task[Outcome]] = set()
         try:
             while True:
-                while len(running) < concurrency and (claim := next(waiting, None)):
+                while len(running) < max(concurrency, 1) and (claim := next(waiting, None)):
                     running.add(asyncio.create_task(_one_async(verify, claim, context)))
                 if not running:
                     return
@@ -104,22 +127,16 @@ def _concurrent(
 
     with asyncio.Runner() as runner:
         stream = outcomes()
-        try:
-            while True:
-                try:
-                    yield runner.run(_next(stream))
-                except StopAsyncIteration:
-                    return
-        finally:
-            runner.run(_close(stream))
+        while True:
+            try:
+                outcome = runner.run(_next(stream))
+            except StopAsyncIteration:
+                return
+            yield outcome  # closed here, the runner cancels what is still in flight
 
 
 async def _next(stream: AsyncIterator[Outcome]) -> Outcome:
     return await anext(stream)
-
-
-async def _close(stream: Any) -> None:
-    await stream.aclose()
 
 
 async def _one_async(verify: Verify, claim: Claim, context: Any) -> Outcome:

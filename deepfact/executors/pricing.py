@@ -45,7 +45,8 @@ class PriceList:
     Args:
         overrides: prices from the config by model id; they win over the public list.
         provider: the name of the provider in the public list, such as ``anthropic``; any
-            provider that lists the model when empty.
+            provider that lists the model when empty; None when the list says nothing about
+            it, as of a server on this machine.
         batch: use the prices of the provider's batch API.
     """
 
@@ -53,7 +54,7 @@ class PriceList:
         self,
         overrides: Mapping[str, Price] | None = None,
         *,
-        provider: str = "",
+        provider: str | None = "",
         batch: bool = False,
     ) -> None:
         self._known: dict[str, Price | None] = dict(overrides or {})
@@ -62,7 +63,7 @@ class PriceList:
     def of(self, model: str) -> Price | None:
         """The price of a model's tokens, or None where it is unknown."""
         if model not in self._known:
-            self._known[model] = self._listed(model)
+            self._known[model] = None if self._provider is None else self._listed(model)
         return self._known[model]
 
     def cost(self, request_model: str, completion: Completion) -> float | None:

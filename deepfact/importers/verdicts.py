@@ -37,7 +37,7 @@ class ReadVerdicts:
     missing: list[str] = field(default_factory=list)
     """Claims without a row."""
     extra: list[str] = field(default_factory=list)
-    """Ids of rows that are about no claim of the benchmark; not scored."""
+    """Ids that are no claim of the benchmark; not scored."""
     duplicate: list[str] = field(default_factory=list)
     """Claims with more than one row. Equal labels count once."""
     conflicting: list[str] = field(default_factory=list)
@@ -77,7 +77,9 @@ def read_verdicts(
             found.duplicate.append(claim_id)
             if _label(earlier) != _label(outcome):
                 found.conflicting.append(claim_id)
-    for claim_id in set(found.conflicting):
+    for ids in (found.extra, found.duplicate, found.conflicting):
+        ids[:] = dict.fromkeys(ids)  # each once, however many rows it has
+    for claim_id in found.conflicting:
         found.outcomes[claim_id] = VerificationFailure(
             claim_id=claim_id,
             reason=FailureReason.SELF_CONTRADICTION,
@@ -99,7 +101,8 @@ def _outcome(row: Row, labels: str) -> tuple[str, Outcome]:
             f"the columns claim_id and label are needed; there are: {', '.join(data)}",
             where=row.where,
         )
-    claim_id, published = str(data[column]), str(data["label"] or "").strip()
+    claim_id = "" if data[column] is None else str(data[column])
+    published = str(data["label"] or "").strip()
     rationale = str(data.get("rationale") or "")
     try:
         if not published:

@@ -27,6 +27,10 @@ _HARMLESS = frozenset("\u00ad\r")
 """Escaped like the others, but common in honest text, so no reason for suspicion."""
 
 
+_NOT_PLAIN = re.compile(r"[^ -%'-;=?-~\n\t]")
+"""Any character but the ASCII ones that are always left alone: most text is made of those."""
+
+
 def is_invisible(character: str) -> bool:
     """Whether a character shows nothing: controls, zero-width, bidi, tags, fillers, selectors."""
     if character in _KEPT_CONTROLS or character == " ":
@@ -38,11 +42,14 @@ def is_invisible(character: str) -> bool:
 
 def escape(text: str) -> str:
     """``text`` as it may stand inside a fence: no markup, no invisible character left raw."""
-    return "".join(
-        _NAMED.get(character)
-        or (f"&#x{ord(character):04X};" if is_invisible(character) else character)
-        for character in text
-    )
+    return _NOT_PLAIN.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    character = match.group()
+    if character in _NAMED:
+        return _NAMED[character]
+    return f"&#x{ord(character):04X};" if is_invisible(character) else character
 
 
 def unescape(text: str) -> str:
@@ -92,9 +99,11 @@ def suspicions(text: str) -> tuple[str, ...]:
     record; the text reaches the model all the same, inside the fence.
     """
     found = set()
-    if any(is_invisible(character) and character not in _HARMLESS for character in text):
+    odd = set(_NOT_PLAIN.findall(text))
+    invisible = {character for character in odd if is_invisible(character)}
+    if invisible - _HARMLESS:
         found.add("invisible_characters")
-    visible = "".join(character for character in text if not is_invisible(character))
+    visible = text.translate({ord(character): None for character in invisible})
     plain = unicodedata.normalize("NFKC", visible).casefold()
     found.update(name for name, pattern in _PATTERNS.items() if pattern.search(plain))
     return tuple(sorted(found))

@@ -86,15 +86,29 @@ def translated(
         return status_error(
             error.status_code, error.response.headers, words, model=model, where=where
         )
-    if isinstance(error, sdk.APITimeoutError):
-        return CallFailed(FailureReason.TIMEOUT, "the provider did not answer", retryable=True)
     if isinstance(error, sdk.APIConnectionError):
-        cause = error.__cause__
-        detail = f"{type(cause).__name__}: {cause}" if cause else error.message
-        return CallFailed(FailureReason.ERROR, scrub(f"no connection: {detail}"), retryable=True)
+        # Over aiohttp an SDK may call a dropped connection a timeout; what lies at the bottom of
+        # the exception's causes knows better.
+        chain = _causes(error)
+        root = chain[-1]
+        over_aiohttp = type(root).__module__.startswith("aiohttp")
+        if any(isinstance(one, TimeoutError) for one in chain) or (
+            isinstance(error, sdk.APITimeoutError) and not over_aiohttp
+        ):
+            return CallFailed(FailureReason.TIMEOUT, "the provider did not answer", retryable=True)
+        detail = scrub(f"no connection: {type(root).__name__}: {root}")
+        return CallFailed(FailureReason.ERROR, detail, retryable=True)
     words = f"{type(error).__name__} {error}".lower()
     if any(word in words for word in ("auth", "credential", "api_key")):
         return ProviderRefused(
             "no API key for the provider", fix=f"set {key_variable} in the environment"
         )
     return CallFailed(FailureReason.ERROR, scrub(f"{type(error).__name__}: {error}"))
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """An exception and what caused it, down to the first cause."""
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None:
+        chain.append(cause)
+    return chain

@@ -12,7 +12,13 @@ from typing import Any, Literal, Mapping
 
 from deepfact.errors import MissingExtraError
 from deepfact.providers.base import Completion, Request
-from deepfact.providers.connections import api_key, check_base_url, http_client, translated
+from deepfact.providers.connections import (
+    api_key,
+    check_base_url,
+    http_client,
+    is_loopback,
+    translated,
+)
 from deepfact.providers.replies import json_object, unreadable
 
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -37,8 +43,6 @@ class OpenAIProvider:
         ConfigError: a ``base_url`` that is no address or holds a password.
     """
 
-    price_provider = ""
-
     def __init__(
         self,
         base_url: str = "",
@@ -50,6 +54,8 @@ class OpenAIProvider:
         api_key_env: str = KEY_VARIABLE,
     ) -> None:
         check_base_url(base_url)
+        # A model served on this machine costs nothing like what somebody charges for its name.
+        self.price_provider = None if is_loopback(base_url) else ""
         self._base_url, self._timeout = base_url, timeout
         self._max_connections, self._key_variable = max_connections, api_key_env
         self._structured, self._max_tokens_field = structured, max_tokens_field

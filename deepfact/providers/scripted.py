@@ -39,7 +39,7 @@ class ScriptedProvider:
         seconds: how long an answer takes.
     """
 
-    price_provider = "scripted"
+    price_provider = None
 
     def __init__(self, path: Path | None = None, answer: str = "", seconds: float = 0.0) -> None:
         if path is None and not answer:

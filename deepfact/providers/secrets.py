@@ -29,14 +29,18 @@ _pattern: tuple[tuple[str, ...], re.Pattern[str]] | None = None
 
 
 def scrub(text: str) -> str:
-    """``text`` with every known key, and whatever looks like one, masked."""
-    if not text:
-        return text
-    return _SHAPES.sub(MASK, _known().sub(MASK, text))
+    """``text`` with every known key, and whatever looks like one, masked. For errors."""
+    return _SHAPES.sub(MASK, scrub_known(text))
 
 
-def _known() -> re.Pattern[str]:
-    """One pattern for the keys in the environment, rebuilt only when they change."""
+def scrub_known(text: str) -> str:
+    """``text`` with the keys of this environment masked. For answers and requests, which must
+    not be altered for merely looking like a key."""
+    return known_secrets().sub(MASK, text) if text else text
+
+
+def known_secrets() -> re.Pattern[str]:
+    """One pattern for all keys in the environment; the same one until they change."""
     global _pattern
     values = tuple(value for name, value in os.environ.items() if _NAMES.search(name))
     if _pattern is None or _pattern[0] != values:

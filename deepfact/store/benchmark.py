@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Iterable
 
 from deepfact.core.state import EMPTY, State, apply, fold
-from deepfact.errors import BenchmarkError, IntegrityError, did_you_mean
+from deepfact.errors import BenchmarkError, InputError, IntegrityError, did_you_mean
 from deepfact.records import (
     BENCHMARK_NAME,
     Claim,
@@ -38,7 +38,14 @@ from deepfact.records import (
     sha256_of,
 )
 from deepfact.run_records import VersionRef
-from deepfact.store.files import jsonl, read_jsonl, read_record, read_text, write_text
+from deepfact.store.files import (
+    jsonl,
+    read_jsonl,
+    read_record,
+    read_text,
+    sync_folder,
+    write_text,
+)
 from deepfact.store.sources import SourceStore
 
 CHANGELOG_HEAD = (
@@ -84,6 +91,8 @@ class BenchmarkStore:
             BenchmarkError: there is no benchmark there.
         """
         self.folder = folder
+        self.keys = folder / "keys"
+        """Where the known answers lie; a copy without them may be pointed to the original's."""
         if not (folder / "versions").is_dir():
             raise BenchmarkError("there is no benchmark in this folder", where=str(folder))
         self._finish_interrupted()
@@ -102,9 +111,14 @@ class BenchmarkStore:
                 where=str(folder),
                 fix="choose another name, or import into it as a new version",
             )
-        (folder / "versions").mkdir(parents=True, exist_ok=True)
-        write_text(folder / "README.md", card)
-        write_text(folder / "CHANGELOG.md", CHANGELOG_HEAD)
+        staged = folder.with_name(f".{folder.name}.part")
+        shutil.rmtree(staged, ignore_errors=True)
+        (staged / "versions").mkdir(parents=True)
+        write_text(staged / "README.md", card)
+        write_text(staged / "CHANGELOG.md", CHANGELOG_HEAD)
+        if folder.is_dir():
+            folder.rmdir()
+        staged.replace(folder)
         return cls(folder)
 
     @property
@@ -127,7 +141,7 @@ class BenchmarkStore:
         """
         numbers: dict[int, str] = {}
         for path in sorted((self.folder / "versions").iterdir()):
-            if not re.fullmatch(r"\d+", path.name):
+            if not re.fullmatch(r"[0-9]+", path.name):
                 continue
             number = int(path.name)
             if number in numbers:
@@ -148,7 +162,7 @@ class BenchmarkStore:
 
         Raises:
             BenchmarkError: no such version.
-            IntegrityError: the manifest is another version's or another benchmark's.
+            IntegrityError: the manifest is another version's.
         """
         path = self.version_folder(version) / "manifest.json"
         if not path.is_file():
@@ -263,7 +277,7 @@ class BenchmarkStore:
 
         Only measuring reads keys: nothing from here may reach a verifier or an auditor.
         """
-        path = self.folder / "keys" / f"{which}.jsonl"
+        path = self.keys / f"{which}.jsonl"
         if not path.is_file():
             return {}
         return {entry.claim_id: entry for entry in read_jsonl(path, KeyEntry)}
@@ -327,7 +341,7 @@ class BenchmarkStore:
                 sources_hash=hashes["sources.txt"],
                 state_hash=state.state_hash,
                 counts=state.counts(),
-                author=author,
+                author=" ".join(author.split()),
                 date=date,
                 note=" ".join(note.split()),
             )
@@ -335,14 +349,17 @@ class BenchmarkStore:
                 write_text(staging / name, text)
             write_text(staging / "manifest.json", render_manifest(manifest))
             staging.replace(self.version_folder(version))
+            sync_folder(self.folder / "versions")
             write_text(self.folder / "CHANGELOG.md", self.expected_changelog())
         return self.load(version)
 
     def fork(self, folder: Path) -> BenchmarkStore:
-        """A copy of the whole benchmark in ``folder``, which must not exist."""
+        """A copy of the benchmark in ``folder``, which must not exist, without its keys."""
         staged = folder.with_name(f".{folder.name}.part")
         shutil.rmtree(staged, ignore_errors=True)
-        shutil.copytree(self.folder, staged, ignore=shutil.ignore_patterns(".lock", ".staging-*"))
+        shutil.copytree(
+            self.folder, staged, ignore=shutil.ignore_patterns(".lock", ".staging-*", "keys")
+        )
         staged.replace(folder)
         return BenchmarkStore(folder)
 
@@ -371,10 +388,14 @@ class BenchmarkStore:
         path = self.folder / "CHANGELOG.md"
         text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
         newest = max(
-            (int(p.name) for p in (self.folder / "versions").iterdir() if p.name.isdigit()),
+            (
+                int(path.name)
+                for path in (self.folder / "versions").iterdir()
+                if re.fullmatch(r"[0-9]+", path.name)
+            ),
             default=0,
         )
-        if not staging and (not newest or f"**{newest}**" in text):
+        if not staging and (not newest or f"\n- **{newest}** (" in text):
             return
         try:
             with FileLock(self.folder / ".lock", timeout=0):
@@ -382,8 +403,10 @@ class BenchmarkStore:
                 expected = self.expected_changelog()
                 if text and expected != text and expected.startswith(text):
                     write_text(path, expected)
-        except (Timeout, OSError):
-            return  # somebody is committing right now, or we may only read
+                for part in self.folder.glob(".CHANGELOG.md.*.part"):
+                    part.unlink(missing_ok=True)
+        except (Timeout, OSError, InputError):
+            return  # somebody is committing, or we may only read, or it is for `verify` to tell
 
     def _clear_staging(self) -> None:
         """Remove what a commit that did not happen left: its folder, and sources of no version."""
@@ -393,6 +416,8 @@ class BenchmarkStore:
         added = {source for version in self.versions() for source in self.sources_added(version)}
         for source in set(self.sources) - added:
             self.sources.path(source).unlink(missing_ok=True)
+        for part in self.sources.folder.glob("??/.*.part"):
+            part.unlink(missing_ok=True)
         for path in staging:
             shutil.rmtree(path, ignore_errors=True)
 
@@ -403,7 +428,7 @@ def check_name(name: str) -> str:
     Raises:
         BenchmarkError: it has a path in it, or characters that a folder's name should not have.
     """
-    if not BENCHMARK_NAME.match(name):
+    if not BENCHMARK_NAME.fullmatch(name):
         raise BenchmarkError(
             f"{name!r} is no benchmark name",
             fix="use lower-case letters, digits, '.', '-' and '_'; no path: "
@@ -441,9 +466,14 @@ def render_manifest(manifest: Manifest) -> str:
 
 
 def changelog_line(manifest: Manifest) -> str:
-    """The line of CHANGELOG.md that a version has."""
+    """The line of CHANGELOG.md that a version has.
+
+    It ends with the start of the manifest's hash: the newest manifest has no child whose
+    ``parent_manifest`` covers it.
+    """
     parent = f", from {manifest.parent}" if manifest.parent else ""
     return (
         f"- **{manifest.version}** ({manifest.date:%Y-%m-%d}, {manifest.author}{parent}; "
-        f"{manifest.revisions} revisions, {manifest.counts.claims} claims): {manifest.note}\n"
+        f"{manifest.revisions} revisions, {manifest.counts.claims} claims): {manifest.note} "
+        f"`{sha256_of(render_manifest(manifest))[:19]}`\n"
     )

@@ -25,7 +25,8 @@ MAX_LINE = 8 * 1024 * 1024
 
 MIGRATIONS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """``(record name, schema version) -> step to the next version``. Steps are named functions
-with a test each. Empty while every record is at schema 1."""
+with a test each. A record that is one of several is known by its tag, such as ``answered``.
+Empty while every record is at schema 1."""
 
 
 # --- reading -----------------------------------------------------------------------------
@@ -66,7 +67,7 @@ def decode(data: bytes, *, where: str, encoding: str = "utf-8") -> str:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(
             f"not {encoding} (byte 0x{data[error.start]:02x})",
-            where=f"{where}, line {line}",
+            where=where if ", line " in where else f"{where}, line {line}",
             fix="save it as UTF-8, or name the encoding where the command takes one: "
             "--encoding cp1252",
         ) from None
@@ -95,17 +96,23 @@ def parse_record(text: str | bytes, record: type[T] | TypeAdapter[T], *, where: 
         data = json.loads(text)
     except ValueError as error:
         raise RecordError(f"not JSON: {error}", where=where) from None
+    except RecursionError:
+        raise RecordError("not JSON of ours: nested too deeply", where=where) from None
     if not isinstance(data, dict):
         raise RecordError("a JSON object is needed", where=where)
     migrated = _migrated(data, getattr(record, "__name__", ""), where)
     if migrated is not data:
-        return adapter.validate_python(migrated)
+        try:
+            return adapter.validate_python(migrated)
+        except ValidationError as error:
+            failure = error
     raise RecordError(explain(failure), where=where)
 
 
 def _migrated(data: dict[str, Any], name: str, where: str) -> dict[str, Any]:
     """``data`` brought to the current schema, or itself when there is nothing to do."""
     version = data.get("schema_version", SCHEMA_VERSION)
+    name = name or str(data.get("event") or data.get("kind") or "")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise NewerSchemaError(
             f"schema version {version} is newer than this deepfact knows ({SCHEMA_VERSION})",

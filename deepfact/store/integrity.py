@@ -13,7 +13,12 @@ from pathlib import Path
 from deepfact.core.state import EMPTY, State, apply
 from deepfact.errors import DeepFactError
 from deepfact.records import KeyEntry, Manifest, Revision, sha256_of
-from deepfact.store.benchmark import BenchmarkStore, render_manifest, sources_of
+from deepfact.store.benchmark import (
+    BenchmarkStore,
+    changelog_line,
+    render_manifest,
+    sources_of,
+)
 from deepfact.store.files import read_jsonl, read_record, read_text
 from deepfact.store.sources import render
 
@@ -64,7 +69,9 @@ def _version_problems(
         yield Problem(str(path), "not as deepfact wrote it")
     if manifest.parent is not None:
         parent = store.version_folder(manifest.parent) / "manifest.json"
-        if sha256_of(parent.read_bytes()) != manifest.parent_manifest:
+        if not parent.is_file():
+            yield Problem(str(parent), f"missing; version {number} was made from it")
+        elif sha256_of(parent.read_bytes()) != manifest.parent_manifest:
             yield Problem(str(parent), f"not the manifest that version {number} was made from")
     path = folder / "revisions.jsonl"
     text = read_text(path)
@@ -96,7 +103,7 @@ def _verify_layout(store: BenchmarkStore, numbers: list[int]) -> list[Problem]:
     problems = []
     for path in sorted((store.folder / "versions").rglob("*")):
         inside = path.relative_to(store.folder / "versions").as_posix()
-        if not re.fullmatch(r"\d+(/(manifest\.json|revisions\.jsonl|sources\.txt))?", inside):
+        if not re.fullmatch(r"[0-9]+(/(manifest\.json|revisions\.jsonl|sources\.txt))?", inside):
             problems.append(Problem(str(path), "does not belong here"))
     if numbers != list(range(1, len(numbers) + 1)):
         problems.append(Problem(str(store.folder / "versions"), f"numbers with gaps: {numbers}"))
@@ -109,8 +116,16 @@ def _verify_layout(store: BenchmarkStore, numbers: list[int]) -> list[Problem]:
 
 def _changelog_problems(store: BenchmarkStore) -> Iterator[Problem]:
     path = store.folder / "CHANGELOG.md"
-    if path.is_file() and read_text(path) != store.expected_changelog():
-        yield Problem(str(path), "does not have one line for each version, as the manifests say")
+    if not path.is_file():
+        return
+    text = read_text(path)
+    if text == store.expected_changelog():
+        return
+    yield Problem(str(path), "does not have one line for each version, as the manifests say")
+    for number in store.versions():
+        if changelog_line(store.manifest(number)) not in text:
+            manifest = store.version_folder(number) / "manifest.json"
+            yield Problem(str(manifest), f"not what {path.name} has a line for; one was changed")
 
 
 def _verify_sources(store: BenchmarkStore, known: set[str]) -> list[Problem]:

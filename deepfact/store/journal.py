@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from deepfact.errors import ResultsExistError
 from deepfact.records import FileRecord
 from deepfact.run_records import JournalEvent
-from deepfact.store.files import read_jsonl
+from deepfact.store.files import parse_record, sync_folder
 
 E = TypeVar("E", bound=FileRecord)
 
@@ -54,9 +54,16 @@ class Journal:
                 where=str(self.folder),
                 fix="wait for it, or give another folder with --out",
             ) from None
-        self.repaired = self._cut_half_line()
-        self.events = read_events(self.path)
-        self._file = self.path.open("ab")
+        try:
+            for staged in self.folder.glob(".*.part"):
+                staged.unlink()  # what a killed writer left; we hold the lock: nobody is writing
+            self.repaired = self._cut_half_line()
+            self.events = read_events(self.path)
+            self._file = self.path.open("ab")
+            sync_folder(self.folder)
+        except BaseException:
+            self._lock.release()
+            raise
         return self
 
     def __exit__(
@@ -93,9 +100,17 @@ class Journal:
 
 
 def read_events(path: Path) -> list[JournalEvent]:
-    """The events of a journal file; none when there is no file.
+    """The events of a journal file; none when there is no file. A last line without its end is
+    left out: it is being written right now, or was when its writer was killed.
 
     Raises:
         RecordError: a line is not an event.
     """
-    return list(read_jsonl(path, EVENTS)) if path.is_file() else []
+    if not path.is_file():
+        return []
+    lines = path.read_bytes().split(b"\n")[:-1]
+    return [
+        parse_record(line, EVENTS, where=f"{path}, line {number}")
+        for number, line in enumerate(lines, 1)
+        if line.strip()
+    ]

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from deepfact.errors import BenchmarkError, did_you_mean
+from deepfact.records import BENCHMARK_NAME
 from deepfact.run_records import RoundSpec
 from deepfact.store.benchmark import BenchmarkStore, BenchmarkVersion, check_name
 
@@ -30,7 +31,7 @@ def find_benchmarks(root: Path | None = None) -> dict[str, Path]:
     for folder in roots(root):
         if folder.is_dir():
             for path in sorted(folder.iterdir()):
-                if (path / "versions").is_dir():
+                if BENCHMARK_NAME.fullmatch(path.name) and (path / "versions").is_dir():
                     found.setdefault(path.name, path)
     return found
 
@@ -44,7 +45,7 @@ def split_reference(reference: str) -> tuple[str, int | None]:
     name, at, number = reference.rpartition("@")
     if not at:
         return reference, None
-    if not re.fullmatch(r"[1-9]\d*", number):
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", number):
         raise BenchmarkError(
             f"{number!r} is no version number", where=reference, fix="write it like deepfact-mini@2"
         )

@@ -2,8 +2,9 @@
 
 One SQLite file in WAL mode, safe with several processes. The first answer stored under a key
 stays; whoever asks later gets that one. A stored answer never changes: there is no update
-here, only put, get, import and prune. No key or token of a provider is ever stored: answers
-are scrubbed before they come here, and requests hold none.
+here, only get, put and delete. No key or token of a provider is ever stored: answers are
+scrubbed before they come here, and a request that holds one is left out. Exports are the
+business of `deepfact.store.response_exports`.
 """
 
 from __future__ import annotations
@@ -16,29 +17,36 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Self, Sequence
+from typing import Callable, Iterable, Iterator, Self, Sequence
 
-from pydantic import Field
+from pydantic import ValidationError
 
 from deepfact.errors import InputError, IntegrityError, NewerSchemaError
 from deepfact.providers.base import Completion, Request, SubmittedBatch
-from deepfact.records import FileRecord, Hash, canonical_json
-from deepfact.store.files import jsonl, parse_record, read_jsonl, write_text
+from deepfact.providers.secrets import known_secrets
+from deepfact.records import canonical_json
+from deepfact.store.files import parse_record
 
 APPLICATION_ID = 0x64663031  # "df01": tells a response store from any other SQLite file
 SCHEMA = 1
 BUSY_SECONDS = 30.0
 """How long to wait for another process's write before giving up."""
 
+# The request comes last: it is long, and a look-up need not read past the answer.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS responses (
-    key TEXT PRIMARY KEY, vote INTEGER NOT NULL, model TEXT NOT NULL,
-    request TEXT NOT NULL, completion TEXT NOT NULL, stored_at TEXT NOT NULL
-) WITHOUT ROWID;
+    key TEXT PRIMARY KEY, vote INTEGER NOT NULL, model TEXT NOT NULL, stored_at TEXT NOT NULL,
+    completion TEXT NOT NULL, request TEXT NOT NULL
+);
 CREATE TABLE IF NOT EXISTS batches (
     id TEXT PRIMARY KEY, account TEXT NOT NULL, keys TEXT NOT NULL, submitted_at TEXT NOT NULL
 );
 """
+
+_INSERT = (
+    "INSERT OR IGNORE INTO responses (key, vote, model, request, completion, stored_at) "
+    "VALUES (?, ?, ?, ?, ?, ?)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,30 +59,19 @@ class StoredResponse:
     completion: Completion
 
 
-class ExportedResponse(FileRecord):
-    """One line of an export."""
+@dataclass(frozen=True, slots=True)
+class ResponseRow:
+    """An answer as it lies in the store."""
 
-    key: Hash
-    vote: int = Field(ge=0)
+    key: str
+    vote: int
     model: str
+    """The model that was asked."""
+    request: str
+    """What was asked, as canonical JSON; empty when it was imported without it, or holds a key."""
     completion: Completion
-    request: Request | None = None
-    """Left out unless asked for: it is long, and the key is its hash."""
-
-
-class StoreStats(FileRecord):
-    """What a response store holds."""
-
-    path: str
-    responses: int
-    bytes: int
-    models: dict[str, int]
-    stop_reasons: dict[str, int]
-    input_tokens: int
-    output_tokens: int
-    open_batches: int
-    oldest: str = ""
-    newest: str = ""
+    stored_at: str
+    """ISO 8601, UTC."""
 
 
 class ResponseStore:
@@ -122,19 +119,24 @@ class ResponseStore:
             For each, the answer that the store now holds: the earlier one, if there was one.
         """
         now = datetime.now(UTC).isoformat(timespec="seconds")
+        secrets = known_secrets()
+
+        def asked(request: Request) -> str:
+            # A request that holds a key is left out: masked it would not have its own hash.
+            text = request.canonical()
+            return "" if secrets.search(text) else text
+
         rows = [
             (
                 one.key, one.vote, one.request.model,
-                one.request.canonical(), one.completion.canonical(), now,
+                asked(one.request), one.completion.canonical(), now,
             )
             for one in responses
         ]  # fmt: skip
         lost: dict[str, str] = {}
         with self._write() as database:
             for row in rows:
-                done = database.execute(
-                    "INSERT OR IGNORE INTO responses VALUES (?, ?, ?, ?, ?, ?)", row
-                )
+                done = database.execute(_INSERT, row)
                 if done.rowcount == 0:
                     found = database.execute(
                         "SELECT completion FROM responses WHERE key = ?", (row[0],)
@@ -149,150 +151,59 @@ class ResponseStore:
         with self._named_errors():
             return int(self._reader.execute("SELECT count(*) FROM responses").fetchone()[0])
 
-    def stats(self) -> StoreStats:
-        """What the store holds; every page and every answer is read and checked.
+    def rows(self) -> Iterator[ResponseRow]:
+        """Every answer, in order of key.
 
         Raises:
-            IntegrityError: part of the store is damaged.
+            IntegrityError: an answer is damaged.
         """
-        models: dict[str, int] = {}
-        stops: dict[str, int] = {}
-        tokens = [0, 0]
         with self._named_errors():
-            problem = self._reader.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if problem != "ok":
-                raise self._damaged(problem)
-            oldest, newest = self._reader.execute(
-                "SELECT min(stored_at), max(stored_at) FROM responses"
-            ).fetchone()
-            batches = self._reader.execute("SELECT count(*) FROM batches").fetchone()[0]
-            count = 0
-            for key, model, text in self._reader.execute(
-                "SELECT key, model, completion FROM responses"
-            ):
-                completion = self._completion(key, text)
-                count += 1
-                models[model] = models.get(model, 0) + 1
-                stop = completion.stop_reason or "none given"
-                stops[stop] = stops.get(stop, 0) + 1
-                tokens[0] += completion.input_tokens
-                tokens[1] += completion.output_tokens
-        return StoreStats(
-            path=str(self.path),
-            responses=count,
-            bytes=self.path.stat().st_size,
-            models=dict(sorted(models.items())),
-            stop_reasons=dict(sorted(stops.items())),
-            input_tokens=tokens[0],
-            output_tokens=tokens[1],
-            open_batches=batches,
-            oldest=oldest or "",
-            newest=newest or "",
-        )
-
-    def export(
-        self, path: Path, *, keys: Iterable[str] | None = None, requests: bool = False
-    ) -> int:
-        """Write answers as canonical JSON Lines, sorted by key: the same answers, the same bytes.
-
-        Args:
-            path: the file to write.
-            keys: only these; all when None.
-            requests: include what was asked.
-
-        Returns:
-            How many were written.
-        """
-        wanted = None if keys is None else set(keys)
-        lines = []
-        with self._named_errors():
-            rows = self._reader.execute(
-                "SELECT key, vote, model, completion, request FROM responses ORDER BY key"
+            cursor = self._reader.execute(
+                "SELECT key, vote, model, request, completion, stored_at FROM responses "
+                "ORDER BY key"
             )
-            for key, vote, model, completion, request in rows:
-                if wanted is not None and key not in wanted:
-                    continue
-                line: dict[str, Any] = {
-                    "completion": json.loads(completion),
-                    "key": key,
-                    "model": model,
-                    "schema_version": SCHEMA,
-                    "vote": vote,
-                }
-                if requests:
-                    # A request that came without its text has none to give.
-                    line |= {"request": json.loads(request)} if request else {}
-                lines.append(canonical_json(line))
-        write_text(path, jsonl(lines))
-        return len(lines)
+            for key, vote, model, request, completion, at in cursor:
+                yield ResponseRow(key, vote, model, request, self._completion(key, completion), at)
 
-    def import_(self, path: Path) -> tuple[int, int]:
-        """Take over the answers of an export; those under a key that is there already are left.
+    def add_rows(self, rows: Iterable[ResponseRow]) -> int:
+        """Take over answers, in one transaction. Those whose key is taken are left out.
 
         Returns:
-            How many were new, and how many were there already.
-
-        Raises:
-            RecordError: the file is not an export.
-            IntegrityError: a request does not have the key that the line gives it.
+            How many were new.
         """
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        rows = []
-        for number, one in enumerate(read_jsonl(path, ExportedResponse), start=1):
-            if one.request is not None and one.request.key(one.vote) != one.key:
-                raise IntegrityError(
-                    f"the request is not the one that key {one.key} names",
-                    where=f"{path}, answer {number}",
-                    fix="export the answers again; nothing was imported",
-                )
-            request = one.request.canonical() if one.request else ""
-            rows.append((one.key, one.vote, one.model, request, one.completion.canonical(), now))
+        values = [
+            (one.key, one.vote, one.model, one.request, one.completion.canonical(), one.stored_at)
+            for one in rows
+        ]
         with self._write() as database:
             before = database.total_changes
-            database.executemany("INSERT OR IGNORE INTO responses VALUES (?, ?, ?, ?, ?, ?)", rows)
-            new = database.total_changes - before
-        return new, len(rows) - new
+            database.executemany(
+                "INSERT OR IGNORE INTO responses VALUES (?, ?, ?, ?, ?, ?)", values
+            )
+            return database.total_changes - before
 
-    def prune(
-        self,
-        *,
-        model: str | None = None,
-        before: datetime | None = None,
-        keep: Iterable[str] | None = None,
-        dry_run: bool = False,
-    ) -> int:
-        """Delete answers that fit every condition given.
+    def delete(self, keys: Iterable[str]) -> None:
+        """Delete answers and give their space back."""
+        with self._write() as database:
+            database.executemany("DELETE FROM responses WHERE key = ?", [(key,) for key in keys])
+        with self._named_errors(), self._lock:
+            self._writer.execute("VACUUM")
 
-        Args:
-            model: asked of this model.
-            before: stored before this time.
-            keep: their key is not among these.
-            dry_run: only count them.
-
-        Returns:
-            How many were deleted.
+    def check(self) -> None:
+        """Read every page of the file.
 
         Raises:
-            InputError: no condition was given.
+            IntegrityError: part of it is damaged.
         """
-        if model is None and before is None and keep is None:
-            raise InputError("nothing says which answers to delete", fix="give a condition")
-        cutoff = None if before is None else before.astimezone(UTC).isoformat(timespec="seconds")
-        kept = None if keep is None else set(keep)
-        with self._write() as database:
-            doomed = [
-                (key,)
-                for key, of, at in database.execute("SELECT key, model, stored_at FROM responses")
-                if (model is None or of == model)
-                and (cutoff is None or at < cutoff)
-                and (kept is None or key not in kept)
-            ]
-            if not dry_run:
-                database.executemany("DELETE FROM responses WHERE key = ?", doomed)
-        if doomed and not dry_run:
-            with self._named_errors(), self._lock:
-                self._writer.execute("VACUUM")
-        return len(doomed)
+        with self._named_errors():
+            problem = self._reader.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if problem != "ok":
+            raise self._damaged(problem)
+
+    def count_batches(self) -> int:
+        """Batches that are submitted and not closed, of any account."""
+        with self._named_errors():
+            return int(self._reader.execute("SELECT count(*) FROM batches").fetchone()[0])
 
     # --- batches -------------------------------------------------------------------------
 
@@ -409,6 +320,10 @@ class ResponseStore:
         )
 
     def _completion(self, key: str, text: str) -> Completion:
+        try:
+            return Completion.model_validate_json(text)
+        except ValidationError:
+            pass  # say what is wrong with it
         try:
             return parse_record(text, Completion, where=f"{self.path}, answer {key}")
         except NewerSchemaError:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from deepfact.records import Source
 from deepfact.store.files import read_record, write_text
 
 _PREFIX = "sha256:"
+_ID = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 class SourceStore(Mapping[str, Source]):
@@ -33,10 +35,12 @@ class SourceStore(Mapping[str, Source]):
 
         Raises:
             KeyError: it is not held here.
-            IntegrityError: its bytes are not those that its id names.
+            IntegrityError: its bytes are not those that its id names, or its file is missing.
         """
         path = self.path(source_id)
         if source_id not in self:
+            if self._ids is not None and source_id in self._ids:
+                raise IntegrityError("the file of this source is missing", where=str(path))
             raise KeyError(source_id)
         source = read_record(path, Source)
         if source.id != source_id or source.content_hash() != source_id:
@@ -44,7 +48,9 @@ class SourceStore(Mapping[str, Source]):
         return source
 
     def __contains__(self, source_id: object) -> bool:
-        if not isinstance(source_id, str) or (self._ids is not None and source_id not in self._ids):
+        if not isinstance(source_id, str) or not _ID.fullmatch(source_id):
+            return False
+        if self._ids is not None and source_id not in self._ids:
             return False
         return self.path(source_id).is_file()
 
@@ -52,7 +58,8 @@ class SourceStore(Mapping[str, Source]):
         """The ids, sorted."""
         if self._ids is not None:
             return iter(sorted(self._ids))
-        return (f"{_PREFIX}{path.stem}" for path in sorted(self.folder.glob("??/*.json")))
+        found = (f"{_PREFIX}{path.stem}" for path in sorted(self.folder.glob("??/*.json")))
+        return (source_id for source_id in found if source_id in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

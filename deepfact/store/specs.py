@@ -13,10 +13,22 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from deepfact.errors import ConfigError, did_you_mean
+from deepfact.errors import ConfigError, NewerSchemaError, did_you_mean
+from deepfact.records import SCHEMA_VERSION
 from deepfact.store.files import read_text
 
 M = TypeVar("M", bound=BaseModel)
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain values only; one that cannot be read, such as 2026-13-01, is told with its place."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep=deep)
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+            problem = f"the value {str(node.value)[:40]!r} cannot be read: {error}"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
 
 
 def read_yaml(path: Path, model: type[M]) -> M:
@@ -32,51 +44,75 @@ def read_yaml(path: Path, model: type[M]) -> M:
 
 def parse_yaml(text: str, model: type[M], *, where: str) -> M:
     """As `read_yaml`, of a text; ``where`` names it in errors."""
-    loader = yaml.SafeLoader(text)
+    node, data = _loaded(text, where)
+    if not isinstance(data, dict):
+        raise ConfigError("keys and values are needed, such as `name: my-run`", where=where)
+    version = data.get("schema_version")
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise NewerSchemaError(
+            f"schema version {version} is newer than this deepfact knows ({SCHEMA_VERSION})",
+            where=where,
+            fix="upgrade deepfact: pip install --upgrade deepfact",
+        )
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        # A misspelt key is missing under its right name too; the misspelling says more.
+        first = min(error.errors(), key=lambda item: item["type"] != "extra_forbidden")
+        raise ConfigError(
+            _message(first), where=f"{where}, {_locate(node, first)}", fix=_hint(first, model)
+        ) from None
+
+
+def _loaded(text: str, where: str) -> tuple[yaml.Node, Any]:
+    """The text's node tree, for places, and the plain values in it."""
+    try:
+        loader = _Loader(text)
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        column = error.position - text.rfind("\n", 0, error.position)
+        raise ConfigError(
+            f"invalid YAML: the character {chr(error.character)!r} is not allowed",
+            where=f"{where}, line {line}, column {column}",
+        ) from None
     try:
         node = loader.get_single_node()
         if node is None:
             raise ConfigError("the file is empty", where=where)
-        _refuse_duplicates(node, where)
-        data = loader.construct_document(node)
+        _refuse_duplicates(node, where, set())
+        return node, loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{where}, {_position(mark)}" if mark else where
         problem = " ".join(part for part in (error.context, error.problem) if part)
         raise ConfigError(f"invalid YAML: {problem}", where=place) from None
-    except yaml.YAMLError as error:
-        raise ConfigError(f"invalid YAML: {error}", where=where) from None
+    except RecursionError:
+        raise ConfigError("invalid YAML: nested too deeply", where=where) from None
     finally:
         loader.dispose()
-    if not isinstance(data, dict):
-        raise ConfigError("keys and values are needed, such as `name: my-run`", where=where)
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ConfigError(
-            _message(first), where=f"{where}, {_locate(node, first)}", fix=_hint(first, model)
-        ) from None
 
 
 def _position(mark: Any) -> str:
     return f"line {mark.line + 1}, column {mark.column + 1}"
 
 
-def _refuse_duplicates(node: yaml.Node, where: str) -> None:
+def _refuse_duplicates(node: yaml.Node, where: str, done: set[int]) -> None:
+    if id(node) in done:  # an alias: it may stand in many places, or in itself
+        return
+    done.add(id(node))
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
-            if key.value in seen:
+            if str(key.value) in seen:
                 raise ConfigError(
                     f"the key {key.value!r} is given twice",
                     where=f"{where}, {_position(key.start_mark)}",
                 )
             seen.add(str(key.value))
-            _refuse_duplicates(value, where)
+            _refuse_duplicates(value, where, done)
     elif isinstance(node, yaml.SequenceNode):
         for item in node.value:
-            _refuse_duplicates(item, where)
+            _refuse_duplicates(item, where, done)
 
 
 def _message(error: ErrorDetails) -> str:
@@ -85,7 +121,7 @@ def _message(error: ErrorDetails) -> str:
         return f"unknown key {path!r}"
     if error["type"] == "missing":
         return f"the key {path!r} is missing"
-    return f"{path}: {error['msg']}"
+    return f"{path}: {error['msg']}" if path else error["msg"]
 
 
 def _locate(node: yaml.Node, error: ErrorDetails) -> str:
@@ -105,7 +141,9 @@ def _locate(node: yaml.Node, error: ErrorDetails) -> str:
 
 
 def _hint(error: ErrorDetails, model: type[BaseModel]) -> str:
-    """For an unknown key, the known one that is closest."""
+    """For an unknown key, the known one that is closest; for a date without a zone, how to."""
+    if error["type"] == "timezone_aware":
+        return "write it like 2026-01-31T00:00:00Z"
     if error["type"] != "extra_forbidden":
         return ""
     *path, unknown = error["loc"]

@@ -23,6 +23,7 @@ BUILT_IN = {
     "command": "deepfact.verifiers.command:CommandVerifier",
     "majority": "deepfact.verifiers.trivial:MajorityVerifier",
     "overlap": "deepfact.verifiers.trivial:OverlapVerifier",
+    "panel": "deepfact.verifiers.panel:PanelVerifier",
     "retrieval": "deepfact.verifiers.trivial:RetrievalVerifier",
 }
 

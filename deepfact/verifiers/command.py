@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import signal
 import subprocess
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from queue import Empty, Queue
 from typing import IO, Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from deepfact.errors import ConfigError
+from deepfact.errors import ConfigError, DeepFactError
 from deepfact.records import (
     Claim,
     FailureReason,
@@ -49,8 +52,17 @@ class CommandVerifier:
             command: program and arguments.
             timeout: seconds that the program may take in all; then it is ended, and claims
                 without an answer fail with the reason ``timeout``.
+
+        Raises:
+            ConfigError: there is no such program.
         """
         self.command, self.timeout = command, timeout
+        if shutil.which(command[0]) is None:
+            raise ConfigError(
+                "the program cannot be started: there is none of this name",
+                where=command[0],
+                fix="give its path, or a name that is on PATH",
+            )
 
     def verify(self, claim: Claim, context: Context) -> Outcome:
         """The answer to one claim; starts the program for it."""
@@ -71,16 +83,14 @@ class CommandVerifier:
                     stdout=subprocess.PIPE,
                     stderr=errors,
                     env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+                    start_new_session=True,  # so that it can be ended with all that it starts
                 )
             except OSError as error:
                 raise ConfigError(
                     f"the program cannot be started: {error.strerror}", where=self.command[0]
                 ) from None
             with process:
-                try:
-                    yield from self._exchange(process, claims, context, errors)
-                finally:
-                    process.kill()
+                yield from self._exchange(process, claims, context, errors)
 
     def _exchange(
         self,
@@ -91,33 +101,49 @@ class CommandVerifier:
     ) -> Iterator[Outcome]:
         assert process.stdin and process.stdout  # noqa: S101 - both are pipes
         lines: Queue[bytes | None] = Queue()
-        for work in (
-            lambda: _send(process.stdin, claims, context),
-            lambda: _receive(process.stdout, lines),
-        ):
-            threading.Thread(target=work, daemon=True).start()
+        unsent: list[DeepFactError] = []
+        threads = [
+            threading.Thread(target=_send, args=(process.stdin, claims, context, unsent)),
+            threading.Thread(target=_receive, args=(process.stdout, lines)),
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            yield from self._answers(process, claims, lines, errors)
+        finally:
+            _end(process)
+            for thread in threads:  # the pipes are theirs until they are done
+                thread.join()
+        if unsent:
+            raise unsent[0]
+
+    def _answers(
+        self,
+        process: subprocess.Popen[bytes],
+        claims: Sequence[Claim],
+        lines: Queue[bytes | None],
+        errors: IO[bytes],
+    ) -> Iterator[Outcome]:
+        """What the program says, matched by id; then a failure for each claim left."""
         left = {claim.id: claim for claim in claims}
         deadline = time.monotonic() + self.timeout
         timed_out = False
         unread = ""
-        while left:
-            try:
+        try:
+            while left:
                 line = lines.get(timeout=max(0.0, deadline - time.monotonic()))
-            except Empty:
-                timed_out = True
-                process.kill()
-                break
-            if line is None:
-                break
-            outcome = _parse(line)
-            if isinstance(outcome, str):
-                unread = outcome
-            elif left.pop(outcome.claim_id, None):
-                yield outcome
+                if line is None:
+                    process.wait(timeout=max(0.0, deadline - time.monotonic()))
+                    break
+                outcome = _parse(line)
+                if isinstance(outcome, str):
+                    unread = outcome
+                elif left.pop(outcome.claim_id, None):
+                    yield outcome
+        except (Empty, subprocess.TimeoutExpired):
+            timed_out = True
         if not left:
             return
-        if not timed_out:
-            process.wait()
         why = self._why(process, timed_out, unread, errors)
         reason = FailureReason.TIMEOUT if timed_out else FailureReason.NO_ANSWER
         for claim_id in left:
@@ -139,8 +165,9 @@ class CommandVerifier:
         return "; ".join(parts)
 
 
-def _send(pipe: IO[bytes] | None, claims: Sequence[Claim], context: Context) -> None:
-    assert pipe  # noqa: S101
+def _send(
+    pipe: IO[bytes], claims: Sequence[Claim], context: Context, unsent: list[DeepFactError]
+) -> None:
     try:
         with pipe:
             for claim in claims:
@@ -148,14 +175,24 @@ def _send(pipe: IO[bytes] | None, claims: Sequence[Claim], context: Context) -> 
                 pipe.flush()
     except OSError:
         return  # the program has ended; its missing answers tell
+    except DeepFactError as error:  # such as a source that does not match its hash
+        unsent.append(error)
 
 
-def _receive(pipe: IO[bytes] | None, lines: Queue[bytes | None]) -> None:
-    assert pipe  # noqa: S101
+def _receive(pipe: IO[bytes], lines: Queue[bytes | None]) -> None:
     for line in pipe:
         if line.strip():
             lines.put(line)
     lines.put(None)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the program and what it has started: a child that outlives it would hold its pipes."""
+    if os.name == "posix":
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
 
 
 def question(claim: Claim, context: Context) -> str:

@@ -1,8 +1,8 @@
 """Verifiers that are too simple to trust: what any other one must beat.
 
-Their thresholds are fixed here, were set on the local verifier's training mixture (never on a
-set that anything is measured on), and none of them ever concludes "contradictory", for none
-can name a disputed part.
+Their thresholds are fixed here: those of the best weighted accuracy, supported against the
+rest, on the local verifier's training mixture, never on a set that anything is measured on.
+None of them ever concludes "contradictory", for none can name a disputed part.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from deepfact.retrievers.bm25 import BM25Retriever
 from deepfact.retrievers.words import stems
 from deepfact.verifiers.base import Context
 
-OVERLAP = 0.5
+OVERLAP = 0.45
 """Share of the claim's content words in one sentence that `OverlapVerifier` calls supported."""
-RETRIEVAL = 0.25
+RETRIEVAL = 0.28
 """BM25 score per content word of the claim from which `RetrievalVerifier` says supported."""
 
 

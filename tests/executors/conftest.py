@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parents[1] / "servers"), str(Path(__file__).parent)]
-
 from deepfact.store.responses import ResponseStore
+
+sys.path[:0] = [str(Path(__file__).parents[1] / "servers"), str(Path(__file__).parent)]
 
 
 @pytest.fixture

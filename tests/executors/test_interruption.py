@@ -14,6 +14,7 @@ from pathlib import Path
 from messages_server import MessagesServer
 from run_panel import run
 
+from deepfact.store.response_exports import export_responses, store_stats
 from deepfact.store.responses import ResponseStore
 
 SCRIPT = Path(__file__).with_name("run_panel.py")
@@ -40,7 +41,7 @@ def wait_for_calls(server: MessagesServer, calls: int, process: subprocess.Popen
 
 def exported(path: Path, to: Path) -> bytes:
     with ResponseStore(path) as store:
-        store.export(to, requests=True)
+        export_responses(store, to, requests=True)
     return to.read_bytes()
 
 
@@ -88,4 +89,4 @@ def test_processes_that_share_a_store_agree(tmp_path):
     assert len({out for out, _ in results}) == 1, results
     assert results[0][0].startswith(f"{CLAIMS * VOTES} ")
     with ResponseStore(path) as store:
-        assert store.stats().responses == CLAIMS * VOTES
+        assert store_stats(store).responses == CLAIMS * VOTES

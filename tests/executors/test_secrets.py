@@ -11,6 +11,7 @@ from messages_server import Faults, MessagesServer
 from deepfact.executors.engine import Engine, Limits
 from deepfact.providers.base import Message, Request
 from deepfact.providers.registry import ProviderSpec, build_provider
+from deepfact.store.response_exports import export_responses
 from deepfact.store.responses import ResponseStore
 
 KEY = "planted-key-1f3a9c7e5b"
@@ -52,7 +53,7 @@ def test_a_planted_key_is_nowhere(tmp_path, monkeypatch, caplog, capfd):
                 headers = {value for one in server.headers for value in one.values()}
                 assert any(KEY in value for value in headers), "the key was not even sent"
                 assert kind == "openai" or HEADER in headers
-        store.export(tmp_path / "export.jsonl", requests=True)
+        export_responses(store, tmp_path / "export.jsonl", requests=True)
         files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert len(files) >= 2
     assert any("[secret]" in text for text in said)  # so the echoes did come back

@@ -43,7 +43,7 @@ def _post(url: str, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any
         connection.close()
 
 
-def _message(url: str, prompt: str, tokens: int = 24) -> dict[str, Any]:
+def _message(url: str, prompt: str, tokens: int = 16) -> dict[str, Any]:
     body = {
         "model": "any",
         "max_tokens": tokens,
@@ -117,7 +117,7 @@ def test_answers_at_temperature_0_do_not_depend_on_earlier_requests(served: Loca
     source = "Source: The tower was built from 1887 to 1889 and is 330 metres tall. " * 3
     asked = ("Is it tall?", "Name a fruit.", "Was it finished in 1900? Explain.", "Write a poem.")
     prompts = [source + question for question in asked]
-    orders = [(0, 1, 2, 3), (3, 1, 0, 2), (2, 2, 3, 0, 1)]
+    orders = [(0, 1, 2, 3), (3, 1, 1, 0, 2)]
     answers: dict[int, set[str]] = {}
     for order in orders:
         for index in order:

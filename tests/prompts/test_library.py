@@ -74,7 +74,7 @@ def test_a_broken_lock_is_an_error_with_its_line(folder: Path) -> None:
     [
         ("# USER", "# Nobody", "not a prompt"),
         ("version: 1", "version: 0", "line 3, column 10: version"),
-        ("changed:", "chagned:", "'changed' is missing"),
+        ("changed:", "chagned:", "line 4, column 1: unknown key 'chagned'"),
         ("refuting:", "refuting: !!python/object:os.system", "invalid YAML"),
     ],
 )

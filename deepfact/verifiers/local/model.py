@@ -122,7 +122,7 @@ def parse_weights(text: str, *, where: str, features: Sequence[str]) -> Weights:
         raise InputError(
             "the weights are for other features than this version computes",
             where=where,
-            fix="fit them again: python -m deepfact.verifiers.local.training.train --data DIR",
+            fix="fit them again: python -m deepfact.training.train --data DIR",
         )
     return weights
 

@@ -5,12 +5,12 @@ A qualification refutes nothing and is never a label. Pure.
 
 from __future__ import annotations
 
+from deepfact.reading.compare import Comparison
+from deepfact.reading.elements import Elements, elements
+from deepfact.reading.lexicon import CAVEATS
+from deepfact.reading.library import Reading
 from deepfact.records import Qualification, QualificationKind
 from deepfact.retrievers.words import stems
-from deepfact.verifiers.local.compare import Comparison
-from deepfact.verifiers.local.elements import Elements, elements
-from deepfact.verifiers.local.lexicon import CAVEATS
-from deepfact.verifiers.local.reading import Reading
 
 NEEDED = 0.45
 """How well a passage must fit before its neighbours can qualify the claim."""

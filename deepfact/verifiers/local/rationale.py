@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Iterable
 
+from deepfact.reading.compare import Comparison
+from deepfact.reading.findings import Finding, Status
 from deepfact.records import Label
-from deepfact.verifiers.local.compare import Comparison
-from deepfact.verifiers.local.findings import Finding, Status
 
 _KIND_NAMES = {
     "quantity": "number",

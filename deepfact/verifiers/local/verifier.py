@@ -8,8 +8,11 @@ source, and gives a failure, not a label, when it has nothing to read.
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Literal
+from typing import Literal, Mapping
 
+from deepfact.reading.compare import Comparison, compare
+from deepfact.reading.findings import Finding, Status
+from deepfact.reading.library import Library, Reading
 from deepfact.records import (
     Claim,
     Contradiction,
@@ -23,17 +26,18 @@ from deepfact.records import (
     VerificationFailure,
 )
 from deepfact.verifiers.base import Context
-from deepfact.verifiers.local.compare import Comparison, compare
 from deepfact.verifiers.local.features import features
-from deepfact.verifiers.local.findings import Finding, Status
 from deepfact.verifiers.local.model import shipped_weights
 from deepfact.verifiers.local.qualify import qualifications
 from deepfact.verifiers.local.rationale import rationale
-from deepfact.verifiers.local.reading import Library, Reading
 
 NOT_EVIDENCE = (SourceRole.GENERATED, SourceRole.MODEL_ANSWER)
 NAMEABLE = 0.3
 """How strong a dispute must be for its words to be named as wrong."""
+
+
+REFUTES = 0.5
+"""Probability that a contradiction must exceed."""
 
 
 class LocalVerifier:
@@ -98,8 +102,9 @@ class LocalVerifier:
     def _conclude(self, claim: Claim, comparison: Comparison) -> Verdict:
         scores = shipped_weights().probabilities(features(comparison))
         disputed = nameable_dispute(comparison)
-        allowed = [label for label in Label if label is not Label.CONTRADICTORY or disputed]
-        label = max(allowed, key=lambda each: scores[each])
+        label = concluded(scores, nameable=disputed is not None)
+        if comparison.best is None or comparison.best[1].near == 0.0:
+            label = Label.INCONCLUSIVE  # nothing in common: there is nothing to weigh
         if label is not Label.CONTRADICTORY:
             disputed = None
         return Verdict(
@@ -112,6 +117,18 @@ class LocalVerifier:
             contradictions=_contradictions(disputed),
             scores={each: round(value, 6) for each, value in scores.items()},
         )
+
+
+def concluded(scores: Mapping[Label, float], *, nameable: bool) -> Label:
+    """The label that follows from the probabilities.
+
+    Contradictory only when the disputed words can be named and it is likelier than the other two
+    together, for a refutation weighs more than an open verdict; else the likelier of the two.
+    """
+    if nameable and scores[Label.CONTRADICTORY] > REFUTES:
+        return Label.CONTRADICTORY
+    supported = scores[Label.SUPPORTED] > scores[Label.INCONCLUSIVE]
+    return Label.SUPPORTED if supported else Label.INCONCLUSIVE
 
 
 def nameable_dispute(comparison: Comparison) -> Finding | None:

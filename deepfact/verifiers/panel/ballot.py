@@ -10,8 +10,16 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Mapping, Sequence, TypeVar
 
-from deepfact.core.quotes import find_quote
-from deepfact.core.vote_checks import REASONS, Answer, Asked, Finding, Quoted, find_faults, is_there
+from deepfact.core.vote_checks import (
+    REASONS,
+    Answer,
+    Asked,
+    Finding,
+    Quoted,
+    find_faults,
+    is_there,
+    span_of,
+)
 from deepfact.errors import ConfigError, did_you_mean
 from deepfact.prompts.fence import unescape
 from deepfact.prompts.render import Shown
@@ -107,7 +115,7 @@ def cast(
                 source=sources[one.source].id,
                 quote=one.quote,
                 stance=one.stance,
-                span=find_quote(one.quote, sources[one.source].text),
+                span=span_of(one.quote, sources[one.source].text),
             )
             for one in answer.evidence
             if one.source in sources and one.quote
@@ -136,7 +144,7 @@ def abstain(faults: Sequence[Finding], seat: Seat, usage: Usage) -> Abstention:
 def _unescaped(answer: Answer, asked: Asked) -> Answer:
     """The answer with what it copied out of the fence as the sources have it."""
     claim = answer.claim
-    if find_quote(claim, asked.claim) is None:
+    if span_of(claim, asked.claim) is None:
         claim = unescape(claim)
     disputed = answer.contradiction
     if disputed is not None:
@@ -159,4 +167,4 @@ def _quoted(quoted: Q, asked: Asked) -> Q:
 
 
 def _as_in(text: str, words: str) -> str:
-    return words if find_quote(words, text) is not None else unescape(words)
+    return words if span_of(words, text) is not None else unescape(words)

@@ -11,7 +11,8 @@ from collections import Counter
 from typing import Iterable, Mapping, Sequence
 
 from deepfact.core.panel import PanelRule, decide
-from deepfact.core.quotes import contains_words, find_quote
+from deepfact.core.quotes import contains_words
+from deepfact.core.vote_checks import span_of
 from deepfact.records import (
     Abstention,
     Claim,
@@ -94,7 +95,7 @@ def _why_unverified(votes: Sequence[Vote], lost: Sequence[Abstention], rule: Pan
 
 def _stands(source: str | None, quote: str, sources: Mapping[str, Source]) -> bool:
     known = sources.get(source or "")
-    return known is not None and find_quote(quote, known.text) is not None
+    return known is not None and span_of(quote, known.text) is not None
 
 
 def _evidence(votes: Iterable[Vote], sources: Mapping[str, Source]) -> tuple[Evidence, ...]:

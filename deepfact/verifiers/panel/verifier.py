@@ -177,7 +177,9 @@ class PanelVerifier:
     def requests(self, claim: Claim, context: Context) -> list[tuple[Request, int]]:
         """The requests, with vote numbers, that `verify` starts with: for plans and batches."""
         shown = gather(claim, context, search=self._search, characters=self._source_chars).shown
-        return [(self._request(claim, shown, seat), seat.index) for seat in self._seats if shown]
+        if not shown:
+            return []
+        return [(request, vote) for vote, request in enumerate(self._requests(claim, shown))]
 
     async def aclose(self) -> None:
         """Close the engine of its own, when it made one."""
@@ -188,6 +190,7 @@ class PanelVerifier:
     async def _ballots(self, claim: Claim, shown: Sequence[Shown]) -> list[Vote | Abstention]:
         """The ballots in the order of the seats: all at once, or as few as it takes."""
         ballots: list[Vote | Abstention] = []
+        requests = self._requests(claim, shown)
         while len(ballots) < len(self._seats):
             remaining = len(self._seats) - len(ballots)
             votes = [ballot for ballot in ballots if isinstance(ballot, Vote)]
@@ -197,12 +200,15 @@ class PanelVerifier:
             if self._early_stop:
                 size = max(1, fewest_to_settle(votes, remaining, self.rule))
             wave = self._seats[len(ballots) : len(ballots) + size]
-            ballots += await _all(self._ballot(claim, shown, seat) for seat in wave)
+            ballots += await _all(
+                self._ballot(claim, shown, seat, requests[seat.index]) for seat in wave
+            )
         return ballots
 
-    async def _ballot(self, claim: Claim, shown: Sequence[Shown], seat: Seat) -> Vote | Abstention:
+    async def _ballot(
+        self, claim: Claim, shown: Sequence[Shown], seat: Seat, request: Request
+    ) -> Vote | Abstention:
         """One vote, asked for again while its answer cannot be read and repeats are left."""
-        request = self._request(claim, shown, seat)
         used: list[Usage] = []
         problem = ""
         for attempt in range(self._reask + 1):
@@ -242,6 +248,14 @@ class PanelVerifier:
         if reason := _STOPPED.get(completion.stop_reason):
             raise CallFailed(reason, f"no whole answer (stop reason: {completion.stop_reason})")
         return completion
+
+    def _requests(self, claim: Claim, shown: Sequence[Shown]) -> list[Request]:
+        """One request per seat; seats that differ in nothing but their number share one."""
+        made: dict[tuple[str, str], Request] = {}
+        for seat in self._seats:
+            who = (seat.model, seat.persona)
+            made[who] = made.get(who) or self._request(claim, shown, seat)
+        return [made[seat.model, seat.persona] for seat in self._seats]
 
     def _request(self, claim: Claim, shown: Sequence[Shown], seat: Seat) -> Request:
         system, user = render(

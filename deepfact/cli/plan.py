@@ -1,0 +1,107 @@
+"""``deepfact plan``: what a run would ask and cost, before anything is spent. Only the shell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deepfact.cli.options import Json, Root
+from deepfact.cli.output import note, print_json, print_table
+
+if TYPE_CHECKING:
+    from deepfact.plan import Plan
+
+EXAMPLES = "Examples:\n\ndeepfact plan configs/ab-founding.yaml\n\ndeepfact plan my-ab.yaml --json"
+
+
+def plan(
+    config: Annotated[
+        Path, typer.Argument(metavar="CONFIG", help="The spec of an A/B or of rounds, in YAML.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Results folder whose stored answers count.  [default: results/<name>]",
+            show_default=False,
+        ),
+    ] = None,
+    root: Root = None,
+    repeat: Annotated[
+        int | None, typer.Option(min=1, help="As of `deepfact ab`.", show_default=False)
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(min=0.001, help="What a live call is taken to last, in seconds.")
+    ] = 5.0,
+    as_json: Json = False,
+) -> None:
+    """Say how many calls, tokens, dollars and minutes a run would take. Asks nothing.
+
+    Calls are counted: every request is rendered and looked up among the stored answers. Tokens,
+    cost and time are estimates, and say how they were made.
+    """
+    from deepfact.experiment_records import AbSpec
+    from deepfact.plan import plan_experiment, plan_round
+    from deepfact.run_records import RoundSpec
+    from deepfact.store.specs import read_yaml
+
+    if _is_round(config):
+        found = plan_round(read_yaml(config, RoundSpec), root=root, seconds_per_call=seconds)
+    else:
+        spec = read_yaml(config, AbSpec)
+        if repeat is not None:
+            spec = spec.model_copy(update={"repeat": repeat})
+        folder = out or Path("results") / spec.name
+        found = plan_experiment(spec, folder, root=root, seconds_per_call=seconds)
+    show_plan(found, as_json=as_json)
+
+
+def _is_round(config: Path) -> bool:
+    """Whether a spec is one of rounds: only those name auditors."""
+    from deepfact.store.files import read_text
+
+    lines = read_text(config).splitlines()
+    return any(line.startswith("auditors:") for line in lines)
+
+
+def show_plan(found: Plan, *, as_json: bool) -> None:
+    """Print a plan."""
+    if as_json:
+        totals = {"calls": found.calls, "usd": found.usd, "usd_batched": found.usd_batched}
+        print_json({**found.model_dump(mode="json"), **totals})
+        return
+    rows = []
+    for arm in found.arms:
+        if not arm.prompted:
+            rows.append([arm.arm, "asks no model", "", "", "", "", "", ""])
+            continue
+        rows.append(
+            [
+                arm.arm,
+                ", ".join(arm.models),
+                f"{arm.votes} ({arm.answered} stored)",
+                str(arm.calls),
+                f"~{arm.input_tokens}",
+                f"~{arm.output_tokens} ({arm.output_from})" if arm.calls else "0",
+                _usd(arm.usd, arm.unpriced),
+                _usd(arm.usd_batched, arm.unpriced),
+            ]
+        )
+    columns = ["arm", "model", "votes", "calls", "tokens in", "tokens out", "live", "batched"]
+    times = f", asked {found.repeat} times" if found.repeat > 1 else ""
+    print_table(columns, rows, title=f"{found.name}: {found.claims} claims{times}")
+    unpriced = tuple(sorted({model for arm in found.arms for model in arm.unpriced}))
+    typer.echo(
+        f"in all: {found.calls} calls, {_usd(found.usd, unpriced)} live, "
+        f"{_usd(found.usd_batched, unpriced)} batched, about {found.minutes:.1f} minutes live"
+    )
+    for words in found.notes:
+        note(words)
+    typer.echo("nothing was asked")
+
+
+def _usd(value: float | None, unpriced: tuple[str, ...]) -> str:
+    if value is None:
+        return f"unknown price ({', '.join(unpriced)})"
+    return f"~${value:.2f}"
