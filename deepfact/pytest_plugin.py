@@ -193,13 +193,15 @@ class GateItem(RegressItem):
         self.gate = gate
 
     def runtest(self) -> None:
-        """Fail with what was found, and the flips with their reasons."""
-        from deepfact.reports.regress_report import report_lines
+        """Fail with what was found and the flips; their reasons once, with the first such gate."""
+        from deepfact.reports.regress_report import gate_text, report_lines
 
         found = next((one for one in self.record.gates if one.gate == self.gate), None)
         if found is None:
             why = [one for one in self.record.missing if f" {self.gate} " in one]
             pytest.skip(" ".join(why) or "this gate cannot be measured on these claims")
         elif not found.holds:
-            lines = [found.words, *report_lines(self.record)]
-            pytest.fail("\n".join(lines), pytrace=False)
+            text = gate_text(self.record, found)
+            if found == self.record.failed_gates[0]:
+                text = "\n".join([found.words, *report_lines(self.record)])
+            pytest.fail(text, pytrace=False)

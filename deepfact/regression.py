@@ -16,7 +16,7 @@ from typing import Any
 from deepfact.arms import AnswersMissing, Arm, build_arms, run_arms
 from deepfact.claim_set import ClaimSet, load_claims
 from deepfact.core import regress
-from deepfact.core.compare import flips, groups_of, outcome_rates, paired_difference
+from deepfact.core.compare import ALL, flips, groups_of, outcome_rates, paired_difference
 from deepfact.errors import CheckFailed, ConfigError, InputError, RunIncomplete, did_you_mean
 from deepfact.plan import Stored, plan_arms
 from deepfact.providers.base import Completion
@@ -263,7 +263,7 @@ def judge(check: Check, shortage: Shortage | None) -> RegressRecord:
     group, members = regress.loss_group(same)
     difference = paired_difference(group, members, before, now, seed=spec.seed)
     gates = regress.check_gates(
-        spec.gates, same, difference, turned, regress.count_unverified(asked, now)
+        spec.gates, same, difference, turned, outcome_rates(ALL, asked, now).unverified
     )
     fails = any(not gate.holds for gate in gates) or any(pin.holds is False for pin in pins)
     return draft.model_copy(

@@ -111,9 +111,16 @@ def open_run(
     base = origin.load(number)
     check_auditors(stages, base)
     with Journal(folder) as journal:
-        write_text(folder / "spec.json", saved.model_dump_json(indent=1) + "\n")
+        check_folder(folder, saved)  # again: another process may have had it until now
         started = journal.find(RunStarted)
+        if started and started[0].spec_hash != spec_hash:
+            raise ResultsExistError(
+                "the journal of this run was begun with another spec",
+                where=str(folder / "spec.json"),
+                fix="put the spec back as it was, or give another folder with --out",
+            )
         if not started:
+            write_text(folder / "spec.json", saved.model_dump_json(indent=1) + "\n")
             today = now().replace(hour=0, minute=0, second=0, microsecond=0)
             event = RunStarted(
                 at=now(),

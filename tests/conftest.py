@@ -13,9 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from deepfact import records
 from deepfact.store.benchmark import BenchmarkStore
+
+# A busy machine is no failure: the first example may pay for heavy imports.
+settings.register_profile("deepfact", deadline=None)
+settings.load_profile("deepfact")
 
 _connect = socket.socket.connect
 

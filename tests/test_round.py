@@ -6,8 +6,6 @@ from __future__ import annotations
 import json
 import random
 import shutil
-import subprocess
-import time
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +20,6 @@ from deepfact.errors import ConfigError, ResultsExistError
 from deepfact.records import Label, VerificationFailure
 from deepfact.round import resume, run_rounds
 from deepfact.run_records import (
-    Adjudicated,
     Answered,
     AuditorSpec,
     CaseOpened,
@@ -202,84 +199,6 @@ def test_a_folder_in_which_a_run_only_just_began_can_be_used_again(desk: Path) -
     assert run().status is RunStatus.COMPLETE
 
 
-class Undisturbed:
-    """A run in a process of its own, and what came of it."""
-
-    def __init__(self, deepfact: str, name: str, commit_to: str) -> None:
-        self.deepfact, self.commit_to = deepfact, commit_to
-        self.began = time.monotonic()
-        process = self.start(name)
-        while not Path(f"{name}/spec.json").is_file():
-            time.sleep(0.005)
-            assert process.poll() is None, "it ended before it began"
-        self.spec_after = time.monotonic() - self.began
-        assert process.wait() == 0
-        self.seconds = time.monotonic() - self.began
-        self.record = Path(f"{name}/record.json").read_bytes()
-        self.states = self.states_of(name)
-
-    def start(self, name: str) -> subprocess.Popen[bytes]:
-        """Run it in the folder ``name`` with benchmarks of its own."""
-        if not Path(f"{name}-root").is_dir():
-            shutil.copytree("benchmarks", f"{name}-root")
-        words = ["round", "run", f"{self.commit_to}.yaml", "--out", name, "--root", f"{name}-root"]
-        return subprocess.Popen(
-            [self.deepfact, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-
-    def states_of(self, name: str) -> list[str]:
-        """State hashes of all versions; every hash of the benchmark must hold."""
-        inside = f"{name}/benchmarks" if self.commit_to == "run" else f"{name}-root"
-        store = BenchmarkStore(Path(inside) / "small")
-        assert problems_of(store) == []
-        return [store.manifest(version).state_hash for version in store.versions()]
-
-
-def test_killed_at_20_random_moments_it_ends_with_the_same_record(
-    desk: Path, deepfact_command: str
-) -> None:
-    for commit_to in ("run", "benchmark"):
-        pause = {"kind": "quoting", "options": {"pause": 0.004}}
-        other = {"kind": "quoting", "name": "other", "options": {"turn": "2", "pause": 0.004}}
-        what = spec(
-            commit_to=commit_to, challenger=pause, rounds=[{}, {"challenger": other}],
-            scored=[{"kind": "majority"}],
-        )  # fmt: skip
-        (desk / f"{commit_to}.yaml").write_text(what.model_dump_json().replace("expert", AUDITOR))
-    draw = random.Random(20)
-    modes = [
-        Undisturbed(deepfact_command, f"calm-{commit_to}", commit_to)
-        for commit_to in ("run", "benchmark")
-    ]
-    kills, folders = 0, 0
-    while kills < 20:
-        calm, name = modes[folders % 2], f"wild-{folders}"
-        folders += 1
-        while True:
-            process = calm.start(name)
-            wait = draw.uniform(0.9 * calm.spec_after, calm.seconds) if kills < 20 else 60
-            try:
-                assert process.wait(wait) == 0, "it could not go on"
-                break
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-                kills += 1
-        assert Path(f"{name}/record.json").read_bytes() == calm.record
-        assert calm.states_of(name) == calm.states
-        events = read_events(Path(f"{name}/journal.jsonl"))
-        assert set(outcome_ids(Path(name)).values()) == {1}
-        decided = Counter(e.adjudication.case_id for e in events if isinstance(e, Adjudicated))
-        opened = Counter(e.case.id for e in events if isinstance(e, CaseOpened))
-        committed = Counter(e.round for e in events if isinstance(e, VersionCommitted))
-        assert set(decided.values()) == set(opened.values()) == set(committed.values()) == {1}
-        left = [*Path(name).rglob("*.part"), *Path(f"{name}-root").rglob("*.part")]
-        assert left == [], "staged files of killed writers"
-
-
-AUDITOR = "simulated-expert"
-
-
 # --- what is refused, before anything is written -------------------------------------------
 
 
@@ -291,6 +210,35 @@ def test_another_spec_in_the_same_folder_is_refused(desk: Path) -> None:
     with pytest.raises(ResultsExistError, match="another spec"):
         run(auditors=(EXPERT.model_copy(update={"about": "somebody else"}),))
     assert tree(desk) == before
+
+
+def test_a_spec_changed_by_hand_under_its_journal_is_refused(desk: Path) -> None:
+    run()
+    saved = Path("run/spec.json").read_text("utf-8")
+    assert '"seed": 5' in saved or '"seed":5' in saved
+    Path("run/spec.json").write_text(saved.replace('"seed":5', '"seed":6').replace(
+        '"seed": 5', '"seed": 6'), "utf-8")  # fmt: skip
+    before = tree(desk)
+    with pytest.raises(ResultsExistError, match="begun with another spec"):
+        resume(Path("run"))
+    assert tree(desk) == before
+
+
+def test_a_folder_that_another_run_took_meanwhile_is_refused(
+    desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look at the folder and its lock another process may begin and end."""
+    enter = Journal.__enter__
+
+    def late(journal: Journal) -> Journal:
+        monkeypatch.setattr(Journal, "__enter__", enter)
+        run(spec(seed=6))
+        return enter(journal)
+
+    monkeypatch.setattr(Journal, "__enter__", late)
+    with pytest.raises(ResultsExistError, match="another spec"):
+        run()
+    assert run(spec(seed=6)).spec.seed == 6
 
 
 def test_a_folder_that_holds_something_else_is_refused(desk: Path) -> None:

@@ -146,7 +146,7 @@ def _show(record: AbRecord, folder: Path) -> None:
         rows = []
         for one in comparison.differences:
             value, low, high = one.difference.value, one.difference.low, one.difference.high
-            shown = "no claims (n=0)" if value is None else "no interval can be had"
+            shown = "no claims (n=0)"
             if value is not None and low is not None and high is not None:
                 shown = f"{points(value)} points [{points(low)}, {points(high)}]"
             could = "nothing" if one.detectable is None else f"{100 * one.detectable:.1f} points"

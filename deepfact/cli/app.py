@@ -13,7 +13,19 @@ from typing import Annotated
 import typer
 
 from deepfact import __version__
-from deepfact.cli import ab, audit, bench, model, plan, prompts, regress, responses, round, score
+from deepfact.cli import (
+    ab,
+    audit,
+    bench,
+    model,
+    plan,
+    prompts,
+    regress,
+    research,
+    responses,
+    round,
+    score,
+)
 from deepfact.cli.output import note
 from deepfact.errors import DeepFactError
 
@@ -37,6 +49,7 @@ app.command(epilog=plan.EXAMPLES)(plan.plan)
 app.command(epilog=regress.EXAMPLES)(regress.regress)
 app.add_typer(prompts.app, name="prompts")
 app.add_typer(responses.app, name="responses")
+app.add_typer(research.app, name="research")
 
 
 def _version(asked: bool) -> None:

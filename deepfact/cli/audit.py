@@ -85,12 +85,14 @@ def _show(case: Case, sources: Mapping[str, Source], where: str) -> None:
 
 def _show_position(name: str, position: Position, sources: Mapping[str, Source]) -> None:
     say(f"\n{name}: {position.label}\n   {position.rationale or 'no reason recorded'}")
-    for contradiction in position.contradictions:
-        say(f"   disputes “{contradiction.disputed}”: “{contradiction.quote}”")
-    for evidence in position.evidence:
-        source = sources.get(evidence.source)
+    quotes = [(str(e.stance), e.quote, e.source) for e in position.evidence]
+    # In the form of evidence: only a challenger's position can hold contradictions, so a form of
+    # their own would tell whose it is.
+    quotes += [("contradicts", c.quote, c.source) for c in position.contradictions]
+    for stance, quote, source_id in dict.fromkeys(quotes):
+        source = sources.get(source_id)
         title = source.title if source else "unknown source"
-        say(f"   {evidence.stance}: “{evidence.quote}”  ({title})")
+        say(f"   {stance}: “{quote}”  ({title})")
     for qualification in position.qualifications:
         say(f"   qualification ({qualification.kind}): {qualification.text}")
 

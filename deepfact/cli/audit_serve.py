@@ -73,7 +73,7 @@ def serve(
             known = "has a link already; --new-links makes new ones"
             shown = web.link(place, bound, made[person]) if person in made else known
             typer.echo(f"  {person}: {shown}")
-        note("stop with Ctrl+C; what is decided is kept")
+        typer.echo("ready; stop with Ctrl+C, what is decided is kept")
         web.serve(folder, place, sock, root=root)
     note(f"stopped; when all is decided, go on with: deepfact round resume {folder}")
 

@@ -305,19 +305,22 @@ def _difference(changes: Sequence[tuple[str, int]], seed: int) -> Estimate:
         return Estimate(value=None, n=0, method=BOOTSTRAP)
     value = sum(change for _, change in changes) / n
     clusters, method = _clustered(changes)
-    if len(clusters) < 2:
-        return Estimate(value=value, n=n, method=method)
+    low, high = _drawn_means(clusters, seed)
+    if high - low < 1e-9:  # all reports alike: drawing them again cannot show any doubt
+        gained, lost = (rate(sum(c == one for _, c in changes), n) for one in (1, -1))
+        low, high, method = gained.low - lost.high, gained.high - lost.low, NO_VARIATION
+    return Estimate(value=value, n=n, low=low, high=high, method=method)
+
+
+def _drawn_means(clusters: Sequence[Sequence[int]], seed: int) -> tuple[float, float]:
+    """The percentile interval of the mean over all members of clusters that are drawn whole."""
     import numpy as np
 
     k = len(clusters)
     draws = max(200, min(RESAMPLES, 20_000_000 // k))
     weights = np.random.default_rng(seed).multinomial(k, [1 / k] * k, size=draws)
     sums, sizes = np.array([sum(one) for one in clusters]), np.array([len(o) for o in clusters])
-    low, high = _percentiles((weights @ sums) / (weights @ sizes))
-    if high - low < 1e-9:  # all reports alike: drawing them again cannot show any doubt
-        gained, lost = (rate(sum(c == one for _, c in changes), n) for one in (1, -1))
-        low, high, method = gained.low - lost.high, gained.high - lost.low, NO_VARIATION
-    return Estimate(value=value, n=n, low=low, high=high, method=method)
+    return _percentiles((weights @ sums) / (weights @ sizes))
 
 
 def _clustered(values: Sequence[tuple[str, T]]) -> tuple[list[list[T]], str]:

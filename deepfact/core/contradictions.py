@@ -9,7 +9,7 @@ tells apart is a `Difference`, to be told with both claims. Which side is right 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -123,7 +123,9 @@ def find_conflicts(ledger: Ledger, thresholds: Thresholds) -> Conflicts:
         for one, other in combinations(speaking, 2):
             _compare(one, other, about, thresholds, clashes, differences)
     clashes += _turned_round(ledger, about)
-    clashes += _from_readings(ledger)
+    known = {frozenset((clash.one.id, clash.other.id)) for clash in clashes}
+    known |= {frozenset(difference.claims) for difference in differences}
+    clashes += _from_readings(ledger, about, known)
     return Conflicts(
         clusters=tuple(tuple(claim.id for claim in members) for members in clusters.values()),
         contradictions=tuple(
@@ -145,8 +147,8 @@ def _compare(
     first, second = about[one.id], about[other.id]
     if not first.predicate or first.predicate != second.predicate:
         return
-    names = SINGLE_VALUED | {*thresholds.single_valued}
-    single = any(_names(first.predicate, name) for name in names)
+    names = (*SINGLE_VALUED, *thresholds.single_valued)
+    single = any(first.predicate == stems(name) for name in names)
     kind = why_exclusive(
         read_value(one.object),
         read_value(other.object),
@@ -165,11 +167,6 @@ def _compare(
         differences.append(Difference((one.id, other.id), f"not the same measure: {pair}"))
     else:
         clashes.append(_Clash(kind, one, other, pair))
-
-
-def _names(predicate: frozenset[str], name: str) -> bool:
-    """Whether a predicate consists of the words of ``name``."""
-    return predicate == stems(name)
 
 
 def _says(claim: ResearchClaim) -> str:
@@ -269,11 +266,11 @@ def _alike(one: Quantity, other: Quantity) -> Quantity:
 
 def _turned_round(ledger: Ledger, about: Mapping[str, Topic]) -> list[_Clash]:
     """Comparisons that exclude each other: A is faster than B, and B is faster than A."""
-    cards = {card.source.id: card for card in ledger.cards}
+    usable = {card.source.id for card in ledger.cards if card.is_evidence}
     said: list[tuple[ResearchClaim, Topic, str]] = []
     for claim in ledger.claims:
         topic = about[claim.id]
-        if "than" in topic.predicate and not topic.negated and cards[claim.card].is_evidence:
+        if "than" in topic.predicate and not topic.negated and claim.card in usable:
             said.append((claim, topic, bare_name(claim.object)))
     return [
         _Clash("exclusive", one, other, f"{_says(one)}; {_says(other)}")
@@ -286,23 +283,34 @@ def _turned_round(ledger: Ledger, about: Mapping[str, Topic]) -> list[_Clash]:
     ]
 
 
-def _from_readings(ledger: Ledger) -> list[_Clash]:
+def _from_readings(
+    ledger: Ledger, about: Mapping[str, Topic], known: Set[frozenset[str]]
+) -> list[_Clash]:
     """Texts that conflict: a verifier shown another claim's card alone called a claim
-    contradicted, and named the words and the quote."""
+    contradicted, and named the words and the quote.
+
+    Args:
+        known: pairs that the structured comparison has explained already.
+    """
     claims = {claim.id: claim for claim in ledger.claims}
     clashes = []
     for reading in ledger.readings:
         claim, outcome = claims.get(reading.claim), reading.outcome
-        against = [c for c in ledger.claims if c.card == reading.card and c.id != reading.claim]
-        if claim is None or not against or not isinstance(outcome, Verdict):
+        if claim is None or not isinstance(outcome, Verdict) or not outcome.contradictions:
             continue
-        if outcome.contradictions:
-            named = outcome.contradictions[0]
-            note = (
-                f"claim {claim.id} says {named.disputed!r}; the card of claim "
-                f"{against[0].id} says {named.quote!r}"
-            )
-            clashes.append(_Clash("text", claim, against[0], note))
+        beside = [
+            other
+            for other in ledger.claims
+            if other.card == reading.card and about[other.id].subject == about[claim.id].subject
+        ]
+        if not beside or any(frozenset((claim.id, other.id)) in known for other in beside):
+            continue
+        named = outcome.contradictions[0]
+        note = (
+            f"claim {claim.id} says {named.disputed!r}; the card of claim {beside[0].id} "
+            f"says {named.quote!r}"
+        )
+        clashes.append(_Clash("text", claim, beside[0], note))
     return clashes
 
 
@@ -315,16 +323,25 @@ def _groups(clashes: Sequence[_Clash], about: Mapping[str, Topic]) -> Iterable[l
         key = (topic.subject, frozenset() if is_text else topic.predicate, is_text)
         groups.setdefault(key, []).append(clash)
     for group in groups.values():
-        while group:
-            part, ids = [group.pop(0)], set[str]()
-            grown = True
-            while grown:
-                ids = {claim.id for clash in part for claim in (clash.one, clash.other)}
-                near = [c for c in group if {c.one.id, c.other.id} & ids]
-                part += near
-                group = [c for c in group if c not in near]
-                grown = bool(near)
-            yield part
+        yield from _connected(group)
+
+
+def _connected(clashes: Sequence[_Clash]) -> Iterable[list[_Clash]]:
+    """Clashes that share claims, directly or by way of others, in the order they were found."""
+    parent: dict[str, str] = {}
+
+    def root(claim: str) -> str:
+        parent.setdefault(claim, claim)
+        while parent[claim] != claim:
+            parent[claim] = claim = parent[parent[claim]]
+        return claim
+
+    for clash in clashes:
+        parent[root(clash.one.id)] = root(clash.other.id)
+    parts: dict[str, list[_Clash]] = {}
+    for clash in clashes:
+        parts.setdefault(root(clash.one.id), []).append(clash)
+    return parts.values()
 
 
 def _contradiction(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Iterator
 
 from deepfact.records import Span
@@ -47,11 +48,7 @@ def _normalised(text: str) -> tuple[str, list[tuple[int, int]]]:
     characters: list[str] = []
     positions: list[tuple[int, int]] = []
     for start, end in _clusters(text):
-        for plain in unicodedata.normalize("NFKC", text[start:end]).translate(_PLAIN):
-            if plain.isspace():
-                plain = " "
-            elif unicodedata.category(plain) in ("Cf", "Cc"):
-                continue
+        for plain in _plain(text[start:end]):
             if plain == " " and (not characters or characters[-1] == " "):
                 continue
             characters.append(plain)
@@ -60,6 +57,14 @@ def _normalised(text: str) -> tuple[str, list[tuple[int, int]]]:
         characters.pop()
         positions.pop()
     return "".join(characters), positions
+
+
+@lru_cache(maxsize=4096)
+def _plain(cluster: str) -> str:
+    """The comparable form of one cluster; white space of any kind is one blank each."""
+    plain = unicodedata.normalize("NFKC", cluster).translate(_PLAIN)
+    blank = (" " if character.isspace() else character for character in plain)
+    return "".join(c for c in blank if unicodedata.category(c) not in ("Cf", "Cc"))
 
 
 def _clusters(text: str) -> Iterator[tuple[int, int]]:

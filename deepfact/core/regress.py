@@ -10,7 +10,7 @@ from typing import Any, Mapping, Sequence
 
 from deepfact.core.compare import Found, outcome_of
 from deepfact.experiment_records import AskedClaim, Flip, GateResult, PairedDifference
-from deepfact.records import FailureReason, Label, Outcome, PanelOutcome, Usage, sha256_of
+from deepfact.records import FailureReason, Label, Outcome, Usage, sha256_of
 from deepfact.regression_records import (
     Asking,
     BaselineClaim,
@@ -20,6 +20,7 @@ from deepfact.regression_records import (
     RegressGates,
     UnpairedClaims,
 )
+from deepfact.run_records import Rate
 
 LOST_ON_THE_WAY = frozenset(
     {
@@ -146,7 +147,7 @@ def check_gates(
     same: Sequence[AskedClaim],
     difference: PairedDifference,
     flips: Sequence[Flip],
-    unverified: tuple[int, int],
+    unverified: Rate,
 ) -> tuple[GateResult, ...]:
     """What every gate finds that is set and can be measured.
 
@@ -155,7 +156,7 @@ def check_gates(
         same: the claims that are in both.
         difference: on their loss group.
         flips: of the same claims.
-        unverified: unverified claims now, of how many.
+        unverified: of all claims now.
     """
     results = [
         result
@@ -166,13 +167,13 @@ def check_gates(
         if not needs_what(result.gate, same)
     ]
     if gates.max_unverified_rate is not None:
-        count, n = unverified
-        words = f"{count} of {n} claims are unverified ({count / n:.1%})"
-        results.append(
-            _result(
-                "max_unverified_rate", gates.max_unverified_rate, count / n, words, percent=True
-            )
+        share = unverified.value or 0.0
+        words = (
+            f"{unverified.k} of {unverified.n} claims are unverified, {share:.1%} "
+            f"[{unverified.low:.1%}, {unverified.high:.1%}]"
         )
+        limit = gates.max_unverified_rate
+        results.append(_result("max_unverified_rate", limit, share, words, percent=True))
     return tuple(results)
 
 
@@ -261,9 +262,3 @@ def prompt_words(asking: Asking) -> str:
 
 def _shown(value: Any) -> str:
     return "default" if value is None else str(value)
-
-
-def count_unverified(claims: Sequence[AskedClaim], now: Found) -> tuple[int, int]:
-    """Unverified claims, of how many."""
-    outcomes = [outcome_of(now.get(one.claim.id)) for one in claims]
-    return outcomes.count(PanelOutcome.UNVERIFIED), len(outcomes)

@@ -65,6 +65,9 @@ TODO = {
 }
 """Every code, and what to do about it. Codes do not change; new ones may be added."""
 
+NOTES = 3
+"""Pairs of a contradiction that its finding tells; the contradiction holds them all."""
+
 _BENCHMARK = re.compile(
     r"\bbenchmarks?\b|\bleaderboards?\b|\bstate[ -]of[ -]the[ -]art\b|\bsota\b|"
     r"\boutperform(?:s|ed)?\b"
@@ -125,7 +128,9 @@ def _contradictions(corpus: Corpus) -> Iterator[Finding]:
             severity = Severity.WARNING
         elif one.state is ContradictionState.RESOLVED:
             severity = Severity.INFO
-        said = "; ".join(one.notes)
+        said = "; ".join(one.notes[:NOTES])
+        if len(one.notes) > NOTES:
+            said += f"; and {len(one.notes) - NOTES} more pairs"
         if one.resolution is not None:
             said += f" [{one.resolution.method}, by {one.resolution.who}: {one.resolution.why}]"
         yield _found(

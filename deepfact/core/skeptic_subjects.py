@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from deepfact.core.skeptic_values import (
     Period,
@@ -152,6 +153,7 @@ def _is_acronym(short: str, name: str) -> bool:
     return len(short) >= 2 and short.isupper() and plain(short) == letters
 
 
+@lru_cache(maxsize=4096)
 def stems(predicate: str) -> frozenset[str]:
     """What a predicate is compared by: stems of its words, without those that carry no meaning
     and without its negations."""

@@ -293,7 +293,9 @@ class Engine:
                 return await keep(await self._later(self._deferred, request, vote))
             return await self._live.answer(key, request, keep)
         except (ProviderRefused, BudgetSpent, InputError) as error:
-            self._stop(error)
+            # What a batch has gathered within the budget is still to be submitted.
+            if self._deferred is None or not isinstance(error, BudgetSpent):
+                self._stop(error)
             raise
         except asyncio.CancelledError:
             if self._stopped is not None:

@@ -37,14 +37,17 @@ class Pace:
         self._burst = burst_seconds
         self._clock, self._sleep = clock, sleep
         self._paid_at = float("-inf")
+        self._turn = asyncio.Lock()
 
     async def take(self, units: float) -> None:
         """Wait until ``units`` more may be used."""
-        now = self._clock()
-        starts = max(self._paid_at, now - self._burst)
-        self._paid_at = starts + units * self._per_unit
-        if (wait := starts - now) > 0:
-            await self._sleep(wait)
+        # One at a time: were all to sleep at once, an event loop that stands still for a second
+        # would let go a second's worth and the burst together.
+        async with self._turn:
+            while (wait := self._paid_at - self._clock()) > 0:
+                await self._sleep(wait)
+            starts = max(self._paid_at, self._clock() - self._burst)
+            self._paid_at = starts + units * self._per_unit
 
     def settle(self, units: float) -> None:
         """Correct an estimate by ``units`` (negative when less was used than taken)."""

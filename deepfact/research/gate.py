@@ -56,6 +56,7 @@ def compile_report(
     thresholds: Thresholds | None = None,
     *,
     written: Sequence[WrittenSentence] = (),
+    no_prose: str = "",
 ) -> ResearchReport:
     """The report of a ledger, with its status.
 
@@ -63,10 +64,13 @@ def compile_report(
         ledger: what is known.
         thresholds: what the skeptic holds against it.
         written: prose, already checked sentence by sentence.
+        no_prose: why there is none, when prose was asked for.
     """
     limits = thresholds or Thresholds()
     skeptic = examine(ledger, limits)
     rejected = [_rejected(sentence) for sentence in written if sentence.problems]
+    if no_prose:
+        rejected.append(_unwritten(no_prose))
     if rejected:
         skeptic = SkepticResult(
             ok=False,
@@ -164,6 +168,15 @@ def _rejected(sentence: WrittenSentence) -> Finding:
         measured=", ".join(problem.partition(":")[0] for problem in sentence.problems),
         claims=tuple(cite for cite in sentence.cites if cite),
         todo="Write the sentence from the ledger again, or leave it out.",
+    )
+
+
+def _unwritten(why: str) -> Finding:
+    return Finding(
+        code="prose_not_written",
+        severity=Severity.ERROR,
+        message=f"the writer gave no prose: {why}",
+        todo="Ask again, or make the report without a writer.",
     )
 
 

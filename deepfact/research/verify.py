@@ -97,7 +97,7 @@ def cross_readings(ledger: Ledger, verifier: Any, *, name: str) -> Iterator[Cros
     Claims that share a subject are read beside each other's cards, at most `READINGS` of them,
     so that texts can be found to conflict that no structured object tells apart.
     """
-    pairs = _pairs(ledger)
+    pairs = open_pairs(ledger)[:READINGS]
     known = evidence(ledger)
     questions: dict[str, tuple[str, str]] = {}
     claims: list[Claim] = []
@@ -113,7 +113,7 @@ def cross_readings(ledger: Ledger, verifier: Any, *, name: str) -> Iterator[Cros
         yield CrossReading(claim=claim_id, card=card, outcome=renamed)
 
 
-def _pairs(ledger: Ledger) -> Sequence[tuple[str, str]]:
+def open_pairs(ledger: Ledger) -> Sequence[tuple[str, str]]:
     """Claim and other card, for those not read yet."""
     known = evidence(ledger)
     cards = {claim.id: claim.card for claim in ledger.claims}
@@ -125,4 +125,4 @@ def _pairs(ledger: Ledger) -> Sequence[tuple[str, str]]:
                 pair = (claim, cards[other])
                 if cards[other] != cards[claim] and cards[other] in known and pair not in done:
                     pairs[pair] = None
-    return list(pairs)[:READINGS]
+    return list(pairs)

@@ -1,6 +1,7 @@
 """``bench verify``: re-derives every hash of a benchmark and names each file that is off.
 
 Reads only. Unlike opening a version, it does not stop at the first problem.
+No hash covers README.md, which is free text, nor the labels in ``keys/``.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from deepfact.errors import InputError, IntegrityError, ResultsExistError, did_you_mean
 from deepfact.records import FileRecord, Hash, Outcome, Record, Source, sha256_of
@@ -50,6 +50,7 @@ from deepfact.store.ledger_records import (
 from deepfact.store.sources import SourceStore
 
 FILE, HEAD = "ledger.jsonl", "ledger.head"
+_LINE: TypeAdapter[LedgerLine] = TypeAdapter(LedgerLine)
 
 
 class LedgerHead(FileRecord):
@@ -272,7 +273,7 @@ def read_lines(folder: Path) -> list[LedgerLine]:
     data = path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
     lines, previous = list[LedgerLine](), None
     for number, text in enumerate(data, 1):
-        line = parse_record(text, LedgerLine, where=f"{path}, line {number}")
+        line = parse_record(text, _LINE, where=f"{path}, line {number}")
         if line.previous != previous or line.number != number:
             raise IntegrityError(
                 "this line does not follow from the one before it: the ledger was edited",

@@ -97,7 +97,11 @@ class ResponseStore:
             # Reads have a connection of their own, so that they never wait for a commit.
             self._reader = self._connect()
             self._writer = self._connect()
-            self._prepare()
+            try:
+                self._prepare()
+            except BaseException:
+                self.close()
+                raise
 
     def get(self, key: str) -> Completion | None:
         """The answer stored under a key, or None."""
@@ -255,9 +259,11 @@ class ResponseStore:
     def _prepare(self) -> None:
         """Check that this is a response store, or make it one."""
         database = self._writer
+        database.execute("BEGIN")  # one look: another process may be making the store right now
         application = database.execute("PRAGMA application_id").fetchone()[0]
         version = database.execute("PRAGMA user_version").fetchone()[0]
         tables = database.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+        database.execute("COMMIT")
         if application == APPLICATION_ID and version > SCHEMA:
             raise NewerSchemaError(
                 f"schema version {version} is newer than this deepfact knows ({SCHEMA})",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -78,6 +79,40 @@ class SourceStore(Mapping[str, Source]):
         path = self.path(source.id)
         if not path.is_file():
             write_text(path, render(source))
+
+
+class KeptSources(Mapping[str, Source]):
+    """Sources as another mapping has them, with those read last kept in memory, up to a bound.
+
+    For reading the same cards many times within a run; not for checking files.
+    """
+
+    def __init__(self, sources: Mapping[str, Source], characters: int = 64_000_000) -> None:
+        """Keeps texts of at most ``characters`` in all, and always the source read last."""
+        self._sources, self._bound = sources, characters
+        self._kept: OrderedDict[str, Source] = OrderedDict()
+        self._size = 0
+
+    def __getitem__(self, source_id: str) -> Source:
+        """The source; errors as those of the mapping behind."""
+        source = self._kept.get(source_id)
+        if source is None:
+            source = self._kept[source_id] = self._sources[source_id]
+            self._size += len(source.text)
+            while self._size > self._bound and len(self._kept) > 1:
+                self._size -= len(self._kept.popitem(last=False)[1].text)
+        else:
+            self._kept.move_to_end(source_id)
+        return source
+
+    def __contains__(self, source_id: object) -> bool:
+        return source_id in self._kept or source_id in self._sources
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sources)
+
+    def __len__(self) -> int:
+        return len(self._sources)
 
 
 def render(source: Source) -> str:

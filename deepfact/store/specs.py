@@ -150,7 +150,9 @@ def _hint(error: ErrorDetails, model: type[BaseModel]) -> str:
     owner: Any = model
     for part in path:
         if isinstance(part, str) and part in getattr(owner, "model_fields", {}):
-            owner = _record_in(owner.model_fields[part].annotation) or owner
+            owner = _record_in(owner.model_fields[part].annotation)
+    if owner is None:  # inside something that is no record: its keys are not known here
+        return ""
     return did_you_mean(str(unknown), owner.model_fields)
 
 

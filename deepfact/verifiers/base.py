@@ -15,6 +15,7 @@ from deepfact import plugins
 from deepfact.records import Claim, Source, Verdict, VerificationFailure
 from deepfact.retrievers.base import Retriever
 from deepfact.run_records import VerifierSpec
+from deepfact.store.sources import KeptSources, SourceStore
 
 GROUP = "deepfact.verifiers"
 
@@ -33,7 +34,11 @@ class Context:
     """What a verifier may read: the benchmark's sources, and a way to search them."""
 
     sources: Mapping[str, Source]
-    """Every source of the benchmark by id, read from disk when asked for."""
+    """Every source of the benchmark by id; those read last are kept in memory."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.sources, SourceStore):
+            object.__setattr__(self, "sources", KeptSources(self.sources))
 
     @cached_property
     def retriever(self) -> Retriever:

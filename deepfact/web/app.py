@@ -378,4 +378,5 @@ def build_app(
         ],
         exception_handlers={404: unknown, 405: unknown, DeepFactError: failed, Exception: failed},
     )
+    handlers.router.redirect_slashes = False
     return Guard(handlers, hosts=hosts)  # outermost, so that no answer goes out without its headers

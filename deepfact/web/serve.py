@@ -94,6 +94,7 @@ def listen(place: Place) -> socket.socket:
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind((host, place.port))
+        sock.listen(128)  # who comes before the server is up waits, and is not turned away
     except (OSError, OverflowError) as error:
         sock.close()
         raise InputError(

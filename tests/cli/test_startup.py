@@ -70,8 +70,8 @@ def test_help_imports_nothing_heavy(desk: Path, words: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [("bench", "--help"), ("round", "run", "--help"), ("bench", "log", "small"), ("bench", "show", "small", "fin-1-01"), ("bench", "list"),
-     ("bench", "verify", "small")],
+    [("bench", "--help"), ("round", "run", "--help"), ("bench", "log", "small"),
+     ("bench", "show", "small", "fin-1-01"), ("bench", "list"), ("bench", "verify", "small")],
 )  # fmt: skip
 def test_looking_at_a_benchmark_imports_nothing_heavy(desk: Path, words: tuple[str, ...]) -> None:
     assert imported(*words) & HEAVY == set()

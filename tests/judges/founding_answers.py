@@ -14,15 +14,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from rule_following import RuleFollowingJudge, passages_of  # noqa: E402
+from rule_following import RuleFollowingJudge, passages_of
 
-from deepfact.experiment import build_arms, load_claims  # noqa: E402
-from deepfact.experiment_records import AbSpec  # noqa: E402
-from deepfact.providers.base import Completion  # noqa: E402
-from deepfact.store.locate import open_benchmark, split_reference  # noqa: E402
-from deepfact.store.response_exports import export_responses  # noqa: E402
-from deepfact.store.responses import ResponseStore, StoredResponse  # noqa: E402
-from deepfact.store.specs import read_yaml  # noqa: E402
+from deepfact.experiment import build_arms, load_claims
+from deepfact.experiment_records import AbSpec
+from deepfact.providers.base import Completion
+from deepfact.store.locate import open_benchmark, split_reference
+from deepfact.store.response_exports import export_responses
+from deepfact.store.responses import ResponseStore, StoredResponse
+from deepfact.store.specs import read_yaml
 
 HOME = Path(__file__).parents[2]
 CONFIG = HOME / "configs" / "ab-founding.yaml"
@@ -52,9 +52,7 @@ def write_answers(to: Path, *, root: Path) -> int:
                     input_tokens=len(request.system + request.messages[0].content) // 4,
                     output_tokens=len(text) // 4,
                 )
-                stored[request.key(vote)] = StoredResponse(
-                    request.key(vote), vote, request, answer
-                )
+                stored[request.key(vote)] = StoredResponse(request.key(vote), vote, request, answer)
     with (
         tempfile.TemporaryDirectory() as folder,
         ResponseStore(Path(folder) / "r.sqlite") as store,

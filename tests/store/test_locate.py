@@ -10,6 +10,8 @@ import pytest
 from deepfact.errors import BenchmarkError
 from deepfact.run_records import RoundSpec
 from deepfact.store import locate
+from deepfact.store.benchmark import BenchmarkStore
+from deepfact.store.integrity import verify
 from deepfact.store.locate import (
     find_benchmarks,
     load_version,
@@ -120,12 +122,12 @@ def test_looking_creates_nothing(root: Path, tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_the_benchmark_that_ships_is_found_from_anywhere(
+def test_the_benchmark_that_ships_is_found_from_anywhere_and_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DEEPFACT_BENCHMARKS", raising=False)
-    assert "deepfact-mini" in find_benchmarks()
+    assert verify(BenchmarkStore(find_benchmarks()["deepfact-mini"])) == []
 
 
 @pytest.mark.parametrize("commit_to", ["run", "benchmark"])

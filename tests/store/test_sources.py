@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from deepfact.errors import BenchmarkError, IntegrityError, RecordError
-from deepfact.store.sources import SourceStore, render
+from deepfact.records import Source
+from deepfact.store.sources import KeptSources, SourceStore, render
 
 
 @pytest.fixture
@@ -127,3 +128,23 @@ def test_files_that_are_no_cards_are_not_listed(store: SourceStore, make: Any) -
         path.write_text("{}", encoding="utf-8")
     assert list(store) == [make.source().id]
     assert len(list(store.values())) == 1
+
+
+def test_kept_sources_read_once_and_stay_within_their_bound() -> None:
+    cards = {s.id: s for s in (Source.create(title=t, text=t * 40) for t in "abc")}
+    read: list[str] = []
+
+    class Counting(dict[str, Source]):
+        def __getitem__(self, key: str) -> Source:
+            read.append(key)
+            return super().__getitem__(key)
+
+    kept = KeptSources(Counting(cards), characters=80)
+    a, b, c = cards
+    assert [kept[a], kept[b], kept[a]] == [cards[a], cards[b], cards[a]]
+    assert read == [a, b]
+    assert kept[c] == cards[c]  # over the bound: b, not used for longest, goes
+    assert kept[a] == cards[a] and read == [a, b, c]
+    assert kept[b] == cards[b] and read == [a, b, c, b]
+    assert list(kept) == list(cards) and len(kept) == 3
+    assert c in kept and "sha256:" not in kept

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Self
 
 import pytest
-from pydantic import BaseModel, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
+from typing_extensions import TypedDict
 
 from deepfact.errors import ConfigError, InputError, NewerSchemaError
 from deepfact.run_records import RoundSpec
@@ -153,7 +154,7 @@ def test_anchors_are_fine_and_do_not_explode() -> None:
 
 
 def test_nesting_without_end_is_told() -> None:
-    assert refused(GOOD + "seed: " + "[" * 20_000).what == "invalid YAML: nested too deeply"
+    assert refused(GOOD + "seed: " + "[" * 1_000).what == "invalid YAML: nested too deeply"
 
 
 class Pair(BaseModel):
@@ -180,6 +181,32 @@ def test_a_problem_behind_a_merge_key_has_its_own_place() -> None:
     error = refused("<<: {low: x}\nhigh: 1\n", Pair)
     assert "low: Input should be a valid integer" in error.what
     assert error.where == "run.yaml, line 1, column 11"
+
+
+class Table(TypedDict):
+    """A part that is no record, and still takes its own keys only."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
+    width: int
+
+
+class Loose(BaseModel):
+    """A spec with a choice of types and a part that is no record."""
+
+    size: int | bool = 1
+    table: list[Table] = []
+    by_name: dict[str, Pair] = {}
+
+
+def test_a_choice_of_types_is_placed_at_the_value() -> None:
+    assert refused("size: much\n", Loose).where == "run.yaml, line 1, column 7"
+
+
+def test_no_keys_are_suggested_that_belong_elsewhere() -> None:
+    error = refused("table:\n- {width: 1, tables: 2}\n", Loose)
+    assert error.what == "unknown key 'table.0.tables'"
+    assert error.where == "run.yaml, line 2, column 14"
+    assert error.fix == ""
 
 
 def test_a_problem_inside_a_plain_mapping_has_its_own_place() -> None:

@@ -1,0 +1,296 @@
+"""``deepfact research run``: Scope, Search, Fetch, Extract, Verify, Synthesize, each resumable.
+
+    <run>/spec.json                what was asked for
+    <run>/stages/N-<stage>.json    a stage's input and output, written when it is done
+    <run>/ledger.jsonl, sources/   the ledger
+    <run>/report.*, junit.xml      what the gate decided
+
+A stage whose file is there, made of the same input, is not done again; one that was killed half
+way is, and adds nothing twice. So a run that was killed anywhere ends with the ledger of one
+that was not. Every fan-out has a bound, and what it leaves out is listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import AwareDatetime, Field
+
+from deepfact.errors import InputError, ResultsExistError
+from deepfact.records import FileRecord, Source, SourceRole, Trust, canonical_json, sha256_of
+from deepfact.research.extract import extract_claims
+from deepfact.research.folder import CardFields, FoundFile, read_cards, read_folder, source_of
+from deepfact.research.gate import compile_report
+from deepfact.research.ledgers import make_card
+from deepfact.research.report_files import record_report
+from deepfact.research.stages import verify_stage
+from deepfact.research.verify import verifier_of
+from deepfact.research_records import ClaimStanding, ResearchReport, Standing, Thresholds
+from deepfact.retrievers.words import stems
+from deepfact.run_state import Progress, Watcher
+from deepfact.store.files import read_record, write_text
+from deepfact.store.ledger import LedgerStore
+from deepfact.store.ledger_records import ClaimAdded, QuestionSet
+
+WHO = "deepfact research run"
+STAGES = ("scope", "search", "fetch", "extract", "verify", "synthesize")
+
+
+class ResearchSpec(FileRecord):
+    """``spec.json``: what a research run was asked for."""
+
+    question: str = Field(min_length=1)
+    sources: str = Field(min_length=1)
+    """A folder of text files."""
+    cards: str = ""
+    """A YAML file that says what the sources are."""
+    role: SourceRole = SourceRole.SECONDARY
+    """Of sources of which the file of cards says nothing."""
+    trust: Trust = Trust.UNKNOWN
+    max_sources: int = Field(default=500, ge=1)
+    """Most sources that are fetched; the rest are listed."""
+    claims_per_source: int = Field(default=5, ge=1)
+    """Most claims from one source; those that share most words with the question."""
+    verifier: str = "local"
+    """A kind, or a YAML file."""
+    texts: bool = False
+    """Also read claims beside the other cards of their subject."""
+    thresholds: Thresholds = Thresholds(require_verification=True)
+    date: AwareDatetime
+    """What the run is as of: retrieval dates, and what is stale."""
+
+
+class StageRecord(FileRecord):
+    """``stages/N-<stage>.json``: what a stage was given and what it made."""
+
+    stage: str
+    input: dict[str, Any]
+    output: dict[str, Any]
+
+
+@dataclass
+class _Run:
+    """What the stages share."""
+
+    spec: ResearchSpec
+    folder: Path
+    store: LedgerStore
+    watch: Watcher
+
+    def stage(
+        self, name: str, given: dict[str, Any], work: Callable[[], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """The output of a stage: from its file when that was made of the same input."""
+        number = STAGES.index(name) + 1
+        path = self.folder / "stages" / f"{number}-{name}.json"
+        if path.is_file():
+            done = read_record(path, StageRecord)
+            if canonical_json(done.input) == canonical_json(given):
+                return done.output
+        self.watch(Progress(name, 0, 1))
+        record = StageRecord(stage=name, input=given, output=work())
+        write_text(path, record.model_dump_json(indent=1) + "\n")
+        self.watch(Progress(name, 1, 1))
+        return record.output
+
+
+def run_research(
+    spec: ResearchSpec, folder: Path, *, watch: Watcher = lambda _: None
+) -> ResearchReport:
+    """Run a research run, or go on with it.
+
+    Args:
+        spec: what is asked for.
+        folder: the run's folder; it is made, or holds an earlier start of this run.
+        watch: is told of progress.
+
+    Returns:
+        The report, which is also in the folder.
+
+    Raises:
+        InputError: sources, cards, verifier or folder do not fit.
+    """
+    name, verifier = verifier_of(spec.verifier)
+    check_folder(spec, folder)
+    with LedgerStore(folder) as store:
+        write_text(folder / "spec.json", spec.model_dump_json(indent=1) + "\n")
+        run = _Run(spec, folder, store, watch)
+        about = QuestionSet(question=spec.question, as_of=spec.date)
+        store.add([about], who=WHO, when=spec.date)
+        scope = run.stage("scope", {"question": spec.question}, lambda: _scope(spec))
+        files = {file.name: file for file in read_folder(Path(spec.sources))}
+        given = {"terms": scope["terms"], "files": _inventory(run, files)}
+        search = run.stage("search", given, lambda: _search(run, scope["terms"], files))
+        fetched = run.stage(
+            "fetch", {"chosen": search["chosen"]}, lambda: _fetch(run, files, search)
+        )
+        given = {"cards": fetched["cards"], "claims_per_source": spec.claims_per_source}
+        run.stage("extract", given, lambda: _extract(run, fetched["cards"]))
+        # Claims that somebody added by hand since are verified like those extracted here.
+        claims = sorted(claim.id for claim in store.ledger.claims)
+        run.stage(
+            "verify",
+            {"claims": claims, "verifier": name, "texts": spec.texts},
+            lambda: _verify(run, name, verifier),
+        )
+        return _synthesize(run)
+
+
+def started_spec(folder: Path) -> ResearchSpec | None:
+    """The spec of the run in a folder; None when there is none."""
+    path = folder / "spec.json"
+    return read_record(path, ResearchSpec) if path.is_file() else None
+
+
+def check_folder(spec: ResearchSpec, folder: Path) -> None:
+    """Refuse a folder that holds another run.
+
+    Raises:
+        ResultsExistError: it does.
+    """
+    there = started_spec(folder)
+    ours = ("ledger.jsonl", ".ledger.lock")
+    if there is None and folder.is_dir() and not (folder / ours[0]).is_file():
+        foreign = [path.name for path in folder.iterdir() if path.name not in ours]
+        if foreign:
+            raise ResultsExistError(
+                f"this folder holds no research run, but {foreign[0]!r}",
+                where=str(folder),
+                fix="give another folder with --out",
+            )
+    if there is not None and there.canonical() != spec.canonical():
+        raise ResultsExistError(
+            "this folder holds a research run of another question, folder or option",
+            where=str(folder),
+            fix="give another folder with --out",
+        )
+
+
+# --- stages ------------------------------------------------------------------------------
+
+
+def _scope(spec: ResearchSpec) -> dict[str, Any]:
+    """The words that sources and claims are looked for by."""
+    terms = list(dict.fromkeys(stems(spec.question)))
+    if not terms:
+        raise InputError("the question has no word to look for", where=repr(spec.question))
+    return {"terms": terms}
+
+
+def _inventory(run: _Run, files: dict[str, FoundFile]) -> dict[str, str]:
+    """The files and the hashes of their texts; what was fetched already stays as it was.
+
+    Raises:
+        InputError: a file that was searched is gone or was changed since.
+    """
+    now = {name: sha256_of(file.text) for name, file in files.items() if not file.why_not}
+    path = run.folder / "stages" / f"{STAGES.index('search') + 1}-search.json"
+    if path.is_file():
+        before: dict[str, str] = read_record(path, StageRecord).input["files"]
+        for name in sorted(set(before) | set(now)):
+            if before.get(name) != now.get(name):
+                raise InputError(
+                    f"the source {name!r} was added, changed or removed since this run began",
+                    where=run.spec.sources,
+                    fix="start a new run with --out; what is fetched must be what was searched",
+                )
+    return now
+
+
+def _search(run: _Run, terms: list[str], files: dict[str, FoundFile]) -> dict[str, Any]:
+    """The files that share most with the question, by BM25 over their best sentence."""
+    from deepfact.retrievers.bm25 import BM25Retriever
+
+    readable = [file for file in files.values() if not file.why_not]
+    drafts = {Source.create(title=file.name, text=file.text).id: file.name for file in readable}
+    retriever = BM25Retriever(Source.create(title=file.name, text=file.text) for file in readable)
+    best: dict[str, float] = {}
+    for passage in retriever.search(run.spec.question, limit=len(retriever.passages)):
+        best.setdefault(drafts[passage.source], round(passage.score, 6))
+    ranked = sorted(best, key=lambda name: (-best[name], name))
+    chosen = ranked[: run.spec.max_sources]
+    return {
+        "terms": terms,
+        "chosen": chosen,
+        "beyond_bound": ranked[run.spec.max_sources :],
+        "no_word_in_common": sorted(file.name for file in readable if file.name not in best),
+        "left_out": {f.name: f.why_not for f in files.values() if f.why_not},
+    }
+
+
+def _fetch(run: _Run, files: dict[str, FoundFile], search: dict[str, Any]) -> dict[str, Any]:
+    """A source card for each chosen file."""
+    spec = run.spec
+    told = read_cards(Path(spec.cards) if spec.cards else None, list(files))
+    cards, ids = [], {}
+    for name in search["chosen"]:
+        fields = told.get(name, CardFields())
+        source = source_of(
+            files[name], fields, role=spec.role, trust=spec.trust, retrieved=spec.date
+        )
+        cards.append(make_card(source, type=fields.type, excerpt=fields.excerpt))
+        ids[name] = source.id
+    run.store.add_cards(cards, who=WHO, when=spec.date)
+    flagged = {card.source.title: list(card.flags) for card in cards if card.flags}
+    return {"cards": ids, "flagged": flagged}
+
+
+def _extract(run: _Run, cards: dict[str, str]) -> dict[str, Any]:
+    """Claims of each card, by rules."""
+    held = {card.source.id: card for card in run.store.ledger.cards}
+    found: dict[str, list[str]] = {}
+    entries = []
+    for name, card in cards.items():
+        claims = extract_claims(
+            held[card], run.spec.question, name=name, limit=run.spec.claims_per_source
+        )
+        found[name] = [claim.id for claim in claims]
+        entries += [ClaimAdded(claim=claim) for claim in claims]
+    run.store.add(entries, who=WHO, when=run.spec.date)
+    return {
+        "claims": [claim for claims in found.values() for claim in claims],
+        "without_claims": sorted(name for name, claims in found.items() if not claims),
+    }
+
+
+def _verify(run: _Run, name: str, verifier: Any) -> dict[str, Any]:
+    unread = verify_stage(
+        run.store,
+        verifier,
+        name=name,
+        when=run.spec.date,
+        texts=run.spec.texts,
+        watch=run.watch,
+    )
+    ledger = run.store.ledger
+    return {"outcomes": len(ledger.outcomes), "readings": len(ledger.readings), "unread": unread}
+
+
+def _synthesize(run: _Run) -> ResearchReport:
+    """The report, from the ledger alone. Done anew each time: decisions may have come since."""
+    report = compile_report(run.store.ledger, run.spec.thresholds)
+    given = {
+        "ledger": report.ledger_hash,
+        **{str(kind): [_told(one, run) for one in report.of(kind)] for kind in ClaimStanding},
+    }
+    record_report(run.store, report, run.spec.date)
+    output = {"status": str(report.status), "findings": [f.line() for f in report.skeptic.findings]}
+    run.stage("synthesize", given, lambda: output)
+    return report
+
+
+def _told(one: Standing, run: _Run) -> dict[str, Any]:
+    """A claim as synthesis and the final output are given it: with vote, source and reasons."""
+    source = run.store.sources[one.claim.card]
+    return {
+        "id": one.claim.id,
+        "claim": one.claim.text,
+        "vote": one.vote,
+        "source": {"id": source.id, "title": source.title, "url": source.url},
+        "reasons": list(one.reasons),
+        "qualifications": [q.text for q in one.qualifications],
+        "disputed": list(one.disputed),
+    }
