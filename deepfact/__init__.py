@@ -11,7 +11,7 @@ from deepfact.version import VERSION
 
 __version__ = VERSION
 
-__all__ = ["__version__", "load", "read_run", "run_round", "score", "verify"]
+__all__ = ["__version__", "ab", "load", "read_run", "run_round", "score", "verify"]
 
 
 def __getattr__(name: str) -> Any:

@@ -20,6 +20,7 @@ from deepfact.records import Outcome
 from deepfact.run_records import RunRecord, ScoreSheet, VerifierSpec
 
 if TYPE_CHECKING:
+    from deepfact.experiment_records import AbRecord
     from deepfact.run_state import Watcher
     from deepfact.store.benchmark import BenchmarkVersion
     from deepfact.verifiers import Verifier
@@ -143,6 +144,37 @@ def run_round(
         root=Path(root) if root else None,
         watch=watch or (lambda _: None),
     )
+
+
+def ab(
+    config: Path | str,
+    *,
+    out: Path | str | None = None,
+    root: Path | str | None = None,
+    replay: bool = False,
+    watch: Watcher = lambda _: None,
+) -> AbRecord:
+    """Run an A/B spec, or go on with it; writes ``record.json`` and reports.
+
+    Args:
+        config: the spec, in YAML.
+        out: results folder; ``results/<name of the run>`` by default.
+        root: folder that holds benchmarks.
+        replay: call nobody; answers come from the response store alone.
+        watch: is told of progress.
+
+    Raises:
+        InputError: the spec, its claims or the folder do not fit.
+        RunIncomplete: answers are missing or pending; call it again to go on.
+    """
+    from deepfact.experiment import run_experiment
+    from deepfact.experiment_records import AbSpec
+    from deepfact.store.specs import read_yaml
+
+    spec = read_yaml(Path(config), AbSpec)
+    folder = Path(out) if out else Path("results") / spec.name
+    where = Path(root) if root else None
+    return run_experiment(spec, folder, root=where, replay=replay, watch=watch)
 
 
 def read_run(folder: Path | str) -> RunRecord:

@@ -19,7 +19,8 @@ from deepfact.executors.budget import Budget
 from deepfact.executors.engine import Engine
 from deepfact.executors.limits import Limits
 from deepfact.executors.pricing import Price
-from deepfact.providers.base import Completion, DeferredProvider, Provider, Request
+from deepfact.model_records import Completion, Request
+from deepfact.providers.base import DeferredProvider, Provider
 from deepfact.providers.registry import ProviderSpec, build_provider
 from deepfact.records import canonical_json
 from deepfact.run_records import VerifierSpec

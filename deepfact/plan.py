@@ -15,11 +15,12 @@ from deepfact.arm_engines import REPEAT, EngineSpec
 from deepfact.arms import Arm, build_arms
 from deepfact.claim_set import ClaimSet, load_claims
 from deepfact.errors import InputError
+from deepfact.executors.limits import Limits
 from deepfact.executors.pace import estimated_tokens
 from deepfact.executors.pricing import MILLION, Price, PriceList
 from deepfact.experiment import RESPONSES, check_folder
 from deepfact.experiment_records import AbSpec
-from deepfact.providers.base import Completion
+from deepfact.model_records import Completion
 from deepfact.records import Record
 from deepfact.run_records import RoundSpec, VerifierSpec
 from deepfact.store.files import read_jsonl
@@ -255,14 +256,6 @@ def _arm(
                     continue
                 usd += _dollars(price, sent, back)
                 usd_batched += _dollars(cheap, sent, back)
-    limits = engine.limits
-    minutes = calls * seconds_per_call / limits.concurrency / 60
-    for amount, most in (
-        (calls, limits.requests_per_minute),
-        (tokens_in, limits.input_tokens_per_minute),
-        (tokens_out, limits.output_tokens_per_minute),
-    ):
-        minutes = max(minutes, amount / most if most else 0.0)
     return ArmPlan(
         arm=arm.name,
         prompted=True,
@@ -276,8 +269,20 @@ def _arm(
         usd=None if unpriced else usd,
         usd_batched=None if unpriced else usd_batched,
         unpriced=tuple(sorted(unpriced)),
-        minutes=minutes,
+        minutes=_minutes(engine.limits, calls, tokens_in, tokens_out, seconds_per_call),
     )
+
+
+def _minutes(limits: Limits, calls: int, sent: int, back: int, seconds_per_call: float) -> float:
+    """How long calls take at the limits: the slowest of concurrency and rates decides."""
+    minutes = calls * seconds_per_call / limits.concurrency / 60
+    for amount, most in (
+        (calls, limits.requests_per_minute),
+        (sent, limits.input_tokens_per_minute),
+        (back, limits.output_tokens_per_minute),
+    ):
+        minutes = max(minutes, amount / most if most else 0.0)
+    return minutes
 
 
 def _dollars(price: Price, sent: float, back: float) -> float:

@@ -261,6 +261,7 @@ class Annotation(Record):
     rationale: str = ""
     evidence: tuple[Evidence, ...] = ()
     qualifications: tuple[Qualification, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
     provenance: Provenance
     original_label: str = ""
     """The label in the words of the data set it was imported from, kept as published."""

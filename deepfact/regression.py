@@ -18,8 +18,8 @@ from deepfact.claim_set import ClaimSet, load_claims
 from deepfact.core import regress
 from deepfact.core.compare import ALL, flips, groups_of, outcome_rates, paired_difference
 from deepfact.errors import CheckFailed, ConfigError, InputError, RunIncomplete, did_you_mean
+from deepfact.model_records import Completion
 from deepfact.plan import Stored, plan_arms
-from deepfact.providers.base import Completion
 from deepfact.records import Outcome
 from deepfact.regression_baseline import (
     Baseline,

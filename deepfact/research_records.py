@@ -14,11 +14,13 @@ from typing import Self
 from pydantic import AwareDatetime, Field, model_validator
 
 from deepfact.records import (
+    Claim,
     Contradiction,
     FileRecord,
     Hash,
     Id,
     Label,
+    Origin,
     Outcome,
     PanelOutcome,
     Qualification,
@@ -182,6 +184,36 @@ class Ledger(FileRecord):
     def sources(self) -> Mapping[str, Source]:
         """The sources of all cards by id."""
         return {card.source.id: card.source for card in self.cards}
+
+    @property
+    def evidence(self) -> Mapping[str, Source]:
+        """The sources that may serve as evidence, by id: not generated, not withdrawn."""
+        return {
+            card.source.id: card.source
+            for card in self.cards
+            if card.is_evidence and card.source.id not in self.withdrawn
+        }
+
+    def bounded(self, claim: ResearchClaim) -> Claim:
+        """A claim as verifiers and benchmarks have it: it cites its card, and the cards linked
+        to it that support or contradict it, as far as they may serve as evidence."""
+        linked = [
+            link.card
+            for link in self.links
+            if link.claim == claim.id and link.stance is not Stance.CONTEXT
+        ]
+        evidence = self.evidence
+        return Claim(
+            id=claim.id,
+            text=claim.text,
+            context=claim.context,
+            origin=Origin(report=f"source-{claim.card[7:23]}"),
+            cites=tuple(c for c in dict.fromkeys([claim.card, *linked]) if c in evidence),
+            subject=claim.subject,
+            predicate=claim.predicate,
+            object=claim.object,
+            kind=str(claim.kind),
+        )
 
     @property
     def withdrawn(self) -> frozenset[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from deepfact.auditors import base as auditing
 from deepfact.core.audit import Docket, argument, open_docket
+from deepfact.core.challenge import why_not_evidence
 from deepfact.core.revise import revise, rule, sides
 from deepfact.core.standing import audit_closed, standing_adjudications
 from deepfact.errors import DeepFactError
@@ -170,7 +171,7 @@ def _audit(
         for spec in (by_name[name] for name in names):
             adjudication = made.get((number, case.id, spec.name))
             if adjudication is None and spec.name in built:
-                adjudication = _checked(built[spec.name].adjudicate(case), case, spec)
+                adjudication = _checked(run, built[spec.name].adjudicate(case), case, spec)
                 run.journal.append(Adjudicated(at=now(), round=number, adjudication=adjudication))
             if adjudication is not None:
                 decided[case.id].append(adjudication)
@@ -214,12 +215,25 @@ def needed(policy: PolicySpec, names: Sequence[str]) -> int:
     return min(1, len(names)) if policy.rule is PolicyRule.SINGLE else len(names)
 
 
-def _checked(adjudication: Adjudication, case: Case, spec: AuditorSpec) -> Adjudication:
-    if adjudication.case_id != case.id:
+def _checked(run: Run, made: Adjudication, case: Case, spec: AuditorSpec) -> Adjudication:
+    """An auditor's answer, about the case it was asked about; quotes that are in no source do
+    not count as its evidence, and a note says so."""
+    if made.case_id != case.id:
         raise DeepFactError(
-            f"auditor {spec.name!r} answered about case {adjudication.case_id!r}", where=case.id
+            f"auditor {spec.name!r} answered about case {made.case_id!r}", where=case.id
         )
-    return adjudication.model_copy(update={"auditor": spec.name})
+    problems = {
+        quote: why_not_evidence(quote.source, quote.quote, run.base.sources)
+        for quote in made.evidence
+    }
+    left_out = [f"left out: {problem}" for problem in problems.values() if problem]
+    return made.model_copy(
+        update={
+            "auditor": spec.name,
+            "evidence": tuple(quote for quote, problem in problems.items() if not problem),
+            "notes": "\n".join(filter(None, [made.notes, *left_out])),
+        }
+    )
 
 
 def _revise(

@@ -105,9 +105,10 @@ def judges(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small_benchmarks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that holds `small`: the first 60 claims of the shipped benchmark, with its keys."""
     from deepfact.records import Revision, RevisionKind
-    from deepfact.store.benchmark import BenchmarkStore, sources_of
+    from deepfact.store.benchmark import BenchmarkStore
     from deepfact.store.files import jsonl, write_text
     from deepfact.store.locate import load_version
+    from deepfact.store.manifests import sources_of
 
     shipped = load_version("deepfact-mini@1", Path(__file__).parent.parent / "benchmarks")
     entries = list(shipped.state)[:60]

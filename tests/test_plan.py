@@ -13,8 +13,8 @@ from deepfact.claim_set import load_claims
 from deepfact.errors import ConfigError, InputError
 from deepfact.experiment import RESPONSES
 from deepfact.experiment_records import AbSpec
+from deepfact.model_records import Completion
 from deepfact.plan import Plan, plan_experiment, plan_round
-from deepfact.providers.base import Completion
 from deepfact.run_records import RoundSpec
 from deepfact.store.responses import ResponseStore
 

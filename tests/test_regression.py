@@ -20,7 +20,8 @@ from deepfact.errors import (
     RecordError,
     RunIncomplete,
 )
-from deepfact.providers.base import CallFailed, Completion
+from deepfact.model_records import Completion
+from deepfact.providers.base import CallFailed
 from deepfact.records import FailureReason
 from deepfact.regression import (
     Check,
@@ -30,7 +31,7 @@ from deepfact.regression import (
     save_answers,
     update_baseline,
 )
-from deepfact.regression_baseline import baseline_path, responses_path
+from deepfact.regression_baseline import baseline_path, read_baseline, responses_path
 from deepfact.regression_records import RegressRecord, RegressSpec
 from deepfact.reports.regress_report import cost_words, flip_lines
 from deepfact.store.locate import load_version
@@ -514,3 +515,24 @@ def test_what_a_spec_cannot_be(provider):
         run(spec("spilt"))
     with pytest.raises(ValueError, match="pinned twice"):
         spec(pins=[{"claim": "a", "must": "refuted"}, {"claim": "a", "must": "confirmed"}])
+
+
+# --- golden files ------------------------------------------------------------------------
+
+GOLDEN = HOME / "tests" / "golden" / "regression"
+
+
+def test_a_golden_record_parses_and_is_written_again_byte_for_byte():
+    text = (GOLDEN / "RegressRecord.json").read_text("utf-8")
+    record = RegressRecord.model_validate_json(text)
+    assert record.canonical() + "\n" == text
+    assert record.shortage is not None
+    assert record.flips[0].flip.claim_id == "c1"
+
+
+def test_a_golden_baseline_parses_and_is_written_again_byte_for_byte():
+    text = (GOLDEN / "baseline.jsonl").read_text("utf-8")
+    found = read_baseline(GOLDEN / "baseline.jsonl")
+    lines = [found.header, *found.claims.values()]
+    assert "".join(f"{line.canonical()}\n" for line in lines) == text
+    assert {one.kind for one in found.outcomes.values()} == {"verdict", "failure"}

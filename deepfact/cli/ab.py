@@ -80,6 +80,10 @@ def ab(
         record = run_experiment(
             spec, folder, root=root, replay=replay, retry_failed=retry_failed, watch=watch
         )
+    _finish(record, folder, open_report=open_report, as_json=as_json)
+
+
+def _finish(record: AbRecord, folder: Path, *, open_report: bool, as_json: bool) -> None:
     if as_json:
         print_json(_summary(record, folder))
     else:

@@ -86,8 +86,8 @@ def _show(case: Case, sources: Mapping[str, Source], where: str) -> None:
 def _show_position(name: str, position: Position, sources: Mapping[str, Source]) -> None:
     say(f"\n{name}: {position.label}\n   {position.rationale or 'no reason recorded'}")
     quotes = [(str(e.stance), e.quote, e.source) for e in position.evidence]
-    # In the form of evidence: only a challenger's position can hold contradictions, so a form of
-    # their own would tell whose it is.
+    # In the form of evidence: labels that were imported or given by hand hold no contradictions,
+    # so a form of their own would mostly tell which side is the challenger's.
     quotes += [("contradicts", c.quote, c.source) for c in position.contradictions]
     for stance, quote, source_id in dict.fromkeys(quotes):
         source = sources.get(source_id)

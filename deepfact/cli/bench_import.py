@@ -17,7 +17,6 @@ from deepfact.importers import importer
 from deepfact.importers.base import Imported, SkippedRow
 from deepfact.records import Revision, RevisionKind
 from deepfact.store.benchmark import BenchmarkStore, check_name
-from deepfact.store.files import jsonl, write_text
 
 
 @dataclass
@@ -103,9 +102,6 @@ def import_data_set(
         note=f"Imported from {format}: {len(revisions)} claims",
         sources=imported.sources,
     )
-    if imported.keys:
-        lines = (entry.canonical() for entry in imported.keys)
-        write_text(folder / "keys" / "microgold.jsonl", jsonl(lines))
     summary.version = made.manifest.version
     return summary
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deepfact.cli import research_gate
-from deepfact.cli.options import Json
+from deepfact.cli.options import Json, Root
 from deepfact.cli.output import print_json
 from deepfact.records import SourceRole, Trust
 from deepfact.research_records import ClaimKind, Method
@@ -100,7 +100,9 @@ def add_claim(
     predicate: Annotated[str, typer.Option(help="What is said of it.")] = "",
     object_: Annotated[str, typer.Option("--object", help="Yes, no, a figure, a date...")] = "",
     kind: Annotated[ClaimKind, typer.Option(help="What sort of statement.")] = ClaimKind.OTHER,
-    confidence: Annotated[float | None, typer.Option(min=0, max=1)] = None,
+    confidence: Annotated[
+        float | None, typer.Option(min=0, max=1, help="How sure its author is, 0 to 1.")
+    ] = None,
     quote: Annotated[str, typer.Option(help="The card's own words that it rests on.")] = "",
     condition: Annotated[
         list[str] | None, typer.Option(metavar="KIND=VALUE", help="Such as version=2.1; repeat.")
@@ -183,6 +185,30 @@ def import_(
         print_json({"new": new, "ledger": ledger.content_hash()})
     else:
         typer.echo(f"{new} new entries; ledger {ledger.content_hash()}")
+
+
+@app.command(epilog="Example:\n\ndeepfact research seed results/indexers deepfact-mini@1")
+def seed(
+    run: Run,
+    benchmark: Annotated[str, typer.Argument(metavar="NAME[@VERSION]")],
+    root: Root = None,
+    who: Who = "command line",
+    as_json: Json = False,
+) -> None:
+    """Add the sources of a published benchmark to a run, as source cards. No label comes along."""
+    from deepfact.research.ledgers import make_card
+    from deepfact.store.journal import now
+    from deepfact.store.ledger import LedgerStore
+    from deepfact.store.locate import load_version
+
+    version = load_version(benchmark, root)
+    cards = [make_card(source) for source in version.sources.values()]
+    with LedgerStore(run) as store:
+        new = store.add_cards(cards, who=who, when=now())
+    if as_json:
+        print_json({"cards": len(cards), "new": new})
+    else:
+        typer.echo(f"{new} new cards of {len(cards)} in {version}")
 
 
 @app.command(

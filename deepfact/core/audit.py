@@ -101,13 +101,12 @@ def argument(position: Verdict | Position) -> str:
 
 def position_of(side: Annotation | Verdict | Position) -> Position:
     """One side of a case, stripped of whose it is."""
-    contradictions = () if isinstance(side, Annotation) else side.contradictions
     return Position(
         label=side.label,
         rationale=side.rationale,
         evidence=side.evidence,
         qualifications=side.qualifications,
-        contradictions=contradictions,
+        contradictions=side.contradictions,
     )
 
 

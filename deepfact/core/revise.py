@@ -144,6 +144,7 @@ def _argument(
             "rationale": challenger.rationale,
             "evidence": challenger.evidence,
             "qualifications": challenger.qualifications,
+            "contradictions": challenger.contradictions,
         }
     own = next(a for a in adjudications if decided_label(case, a) == ruling.label)
     return {"rationale": own.rationale, "evidence": own.evidence}

@@ -18,7 +18,8 @@ from deepfact.executors.gate import Gate
 from deepfact.executors.limits import Limits, backoff
 from deepfact.executors.pace import Paces
 from deepfact.executors.pricing import PriceList
-from deepfact.providers.base import CallFailed, Completion, Provider, Quota, Request
+from deepfact.model_records import Completion, Request
+from deepfact.providers.base import CallFailed, Provider, Quota
 from deepfact.providers.secrets import scrub
 from deepfact.records import FailureReason
 

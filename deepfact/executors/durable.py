@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from deepfact.providers.base import Completion
+from deepfact.model_records import Completion
 from deepfact.store.responses import ResponseStore, StoredResponse
 
 

@@ -35,14 +35,13 @@ from deepfact.executors.limits import Limits
 from deepfact.executors.pace import estimated_tokens
 from deepfact.executors.pricing import MILLION, Price, PriceList
 from deepfact.executors.progress import EngineUsage, Progress, ShowProgress
+from deepfact.model_records import Completion, Request
 from deepfact.providers.base import (
     AnswerPending,
     CallFailed,
-    Completion,
     DeferredProvider,
     Provider,
     ProviderRefused,
-    Request,
 )
 from deepfact.providers.secrets import MASK, known_secrets
 from deepfact.records import FailureReason

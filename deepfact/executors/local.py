@@ -49,6 +49,13 @@ def failed(claim: Claim, reason: FailureReason, detail: str) -> VerificationFail
     return VerificationFailure(claim_id=claim.id, reason=reason, detail=detail)
 
 
+def _reason(error: Exception) -> tuple[FailureReason, str]:
+    """Why an exception left a claim without an answer."""
+    timeout = isinstance(error, TimeoutError)
+    reason = FailureReason.TIMEOUT if timeout else FailureReason.ERROR
+    return reason, f"{type(error).__name__}: {error}"
+
+
 def _one(verify: Verify, claim: Claim, context: Any) -> Outcome:
     try:
         answer = verify(claim, context)
@@ -58,7 +65,7 @@ def _one(verify: Verify, claim: Claim, context: Any) -> Outcome:
     except DeepFactError:
         raise
     except Exception as error:
-        return failed(claim, FailureReason.ERROR, f"{type(error).__name__}: {error}")
+        return failed(claim, *_reason(error))
 
 
 async def _awaited(answer: Awaitable[Any]) -> Any:
@@ -94,7 +101,7 @@ def _matched(verify_all: VerifyAll, claims: Sequence[Claim], context: Any) -> It
         except DeepFactError:
             raise
         except Exception as error:
-            reason, detail = FailureReason.ERROR, f"{type(error).__name__}: {error}"
+            reason, detail = _reason(error)
             break
         claim = open_claims.pop(str(getattr(answer, "claim_id", "")), None)
         if claim is not None:
@@ -145,4 +152,4 @@ async def _one_async(verify: Verify, claim: Claim, context: Any) -> Outcome:
     except DeepFactError:
         raise
     except Exception as error:
-        return failed(claim, FailureReason.ERROR, f"{type(error).__name__}: {error}")
+        return failed(claim, *_reason(error))

@@ -10,7 +10,7 @@ import time
 from typing import Awaitable, Callable
 
 from deepfact.executors.limits import Limits
-from deepfact.providers.base import Completion, Request
+from deepfact.model_records import Completion, Request
 
 Clock = Callable[[], float]
 """Seconds from any fixed point, never going back."""

@@ -11,7 +11,7 @@ from typing import Mapping
 
 from pydantic import Field
 
-from deepfact.providers.base import Completion
+from deepfact.model_records import Completion
 from deepfact.records import Record
 
 MILLION = 1_000_000

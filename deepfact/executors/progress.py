@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Callable
 
-from deepfact.providers.base import Completion
+from deepfact.model_records import Completion
 from deepfact.records import FailureReason, Usage
 
 

@@ -19,6 +19,7 @@ GROUP = "deepfact.importers"
 FORMATS = {
     "scifact": "deepfact.importers.scifact:read",
     "factcheck-bench": "deepfact.importers.factcheck_bench:read",
+    "research": "deepfact.importers.research:read",
     "jsonl": "deepfact.importers.generic:read_jsonl",
     "csv": "deepfact.importers.generic:read_csv",
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from deepfact.records import Annotation, Claim, KeyEntry, Source
+from deepfact.records import Annotation, Claim, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,6 @@ class Imported:
     skipped: list[SkippedRow] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What a reader of the dataset card should know: duplicates, label mapping, licence."""
-    keys: list[KeyEntry] = field(default_factory=list)
-    """Micro-gold, where the data set has one."""
 
 
 def note_repeated_texts(imported: Imported) -> None:

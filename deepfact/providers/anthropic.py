@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from deepfact.providers.base import Completion, Quota, Request
+from deepfact.model_records import Completion, Request
+from deepfact.providers.base import Quota
 from deepfact.providers.connections import api_key, check_base_url, http_client, translated
 from deepfact.providers.messages import body_of, completion_of
 from deepfact.providers.replies import json_object, quota_of

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from deepfact.errors import InputError
-from deepfact.providers.base import AnswerPending, BatchLedger, Completion, Request
+from deepfact.model_records import Completion, Request
+from deepfact.providers.base import AnswerPending, BatchLedger
 from deepfact.providers.messages import batch_answer, batch_entry, custom_id
 from deepfact.records import canonical_json
 from deepfact.store.files import jsonl, read_lines, write_text

@@ -12,16 +12,9 @@ import asyncio
 import json
 from typing import Any
 
+from deepfact.model_records import Completion, Request, SubmittedBatch
 from deepfact.providers.anthropic import KEY_VARIABLE, AnthropicProvider
-from deepfact.providers.base import (
-    AnswerPending,
-    BatchLedger,
-    CallFailed,
-    Completion,
-    ProviderRefused,
-    Request,
-    SubmittedBatch,
-)
+from deepfact.providers.base import AnswerPending, BatchLedger, CallFailed, ProviderRefused
 from deepfact.providers.messages import batch_answer, batch_entry, key_of
 from deepfact.providers.replies import json_object, unreadable
 from deepfact.records import FailureReason

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Mapping
 
-from deepfact.providers.base import CallFailed, Completion, Request
+from deepfact.model_records import Completion, Request
+from deepfact.providers.base import CallFailed
 from deepfact.providers.replies import message_in, unreadable
 from deepfact.providers.secrets import scrub
 from deepfact.records import FailureReason

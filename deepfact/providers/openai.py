@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Literal, Mapping
 
 from deepfact.errors import MissingExtraError
-from deepfact.providers.base import Completion, Request
+from deepfact.model_records import Completion, Request
 from deepfact.providers.connections import (
     api_key,
     check_base_url,

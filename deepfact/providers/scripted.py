@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping
 
 from deepfact.errors import ConfigError
-from deepfact.providers.base import CallFailed, Completion, ProviderRefused, Request
+from deepfact.model_records import Completion, Request
+from deepfact.providers.base import CallFailed, ProviderRefused
 from deepfact.records import FailureReason, Record
 from deepfact.store.files import read_jsonl
 

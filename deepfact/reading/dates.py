@@ -83,6 +83,35 @@ class Date:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A time of day, in minutes since midnight."""
+
+    text: str
+    start: int
+    end: int
+    minutes: int
+
+
+_CLOCK = re.compile(
+    r"(?<![\w:.])(?P<h>[01]?\d|2[0-3])(?::|\.(?=\d\d\s?[ap]\.?m))(?P<m>[0-5]\d)(?![\d:])"
+    r"(?:\s?(?P<half>[ap])\.?m\b)?",
+    re.I,
+)
+
+
+def clocks(text: str) -> list[Clock]:
+    """The times of day of ``text`` in order, such as "04:39" and "9.30 pm"."""
+    found = []
+    for match in _CLOCK.finditer(text):
+        hour = int(match["h"])
+        if match["half"]:
+            hour = hour % 12 + (12 if match["half"].lower() == "p" else 0)
+        minutes = hour * 60 + int(match["m"])
+        found.append(Clock(match.group(), match.start(), match.end(), minutes))
+    return found
+
+
 def dates(text: str) -> list[Date]:
     """The dates of ``text`` in order, each stretch read once, the fullest reading first."""
     found: list[Date] = []

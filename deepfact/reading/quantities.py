@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Iterable, Sequence
+from typing import Sequence
 
 WORD_VALUES = {
     **{w: v for v, w in enumerate(("zero", "one", "two", "three", "four", "five", "six", "seven"))},
@@ -18,12 +18,17 @@ WORD_VALUES = {
     **{w: 10 * v for v, w in enumerate(("twenty", "thirty", "forty", "fifty", "sixty"), 2)},
     "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100, "dozen": 12,
 }  # fmt: skip
-FRACTIONS = {
-    "half": 0.5, "one-half": 0.5, "a third": 1 / 3, "one third": 1 / 3, "one-third": 1 / 3,
-    "two thirds": 2 / 3, "two-thirds": 2 / 3, "a quarter": 0.25, "one quarter": 0.25,
-    "one-quarter": 0.25, "three quarters": 0.75, "three-quarters": 0.75, "a fifth": 0.2,
-    "one fifth": 0.2, "one-fifth": 0.2, "a tenth": 0.1, "one-tenth": 0.1,
+_PARTS = {
+    "half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
+    "ninth": 9, "tenth": 10, "twelfth": 12,
 }  # fmt: skip
+MULTIPLES = {
+    "doubled": 2.0, "doubles": 2.0, "double": 2.0, "doubling": 2.0, "twice": 2.0, "twofold": 2.0,
+    "tripled": 3.0, "triples": 3.0, "triple": 3.0, "tripling": 3.0, "trebled": 3.0,
+    "threefold": 3.0, "quadrupled": 4.0, "quadrupling": 4.0, "fourfold": 4.0, "fivefold": 5.0,
+    "tenfold": 10.0, "halved": 0.5, "halves": 0.5, "halve": 0.5, "halving": 0.5,
+}  # fmt: skip
+"""Words that say how many times; read as a ratio."""
 SCALES = {
     "k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "millions": 1e6, "b": 1e9,
     "bn": 1e9, "billion": 1e9, "billions": 1e9, "t": 1e12, "tn": 1e12, "trillion": 1e12,
@@ -55,7 +60,8 @@ data: bits 0.125, bytes 1, kb 1e3, mb 1e6, gb 1e9, tb 1e12, kib 1024, mib 104857
 frequency: hz 1, khz 1e3, mhz 1e6, ghz 1e9
 power: w 1, watts 1, kw 1e3, kilowatts 1e3, mw 1e6, megawatts 1e6, gw 1e9, gigawatts 1e9
 energy: wh 1, kwh 1e3, mwh 1e6, gwh 1e9, twh 1e12, joules 0.000277778, kcal 1.163
-celsius: °c 1, degrees celsius 1, degrees c 1
+energy: kilowatt-hours 1e3, kilowatt hours 1e3, megawatt-hours 1e6, megawatt hours 1e6
+celsius: °c 1, degrees celsius 1, degrees c 1, degrees 1
 fahrenheit: °f 1, degrees fahrenheit 1
 volt: v 1, volts 1, mv 1e-3, kv 1e3
 ratio: times 1, fold 1, -fold 1, x 1, × 1
@@ -76,17 +82,28 @@ _UNIT = "|".join(
 )
 _RATES = ("length", "mass", "volume", "data", "energy")
 """Dimensions for which "per" makes another quantity; 3 percent a year is still a percentage."""
-_PER = r"(?:\s?/\s?|\s(?:per)\s)(?P<per>[a-zµ]+\d?)(?!\w)"
+_PER = (
+    r"(?:(?:\s?/\s?|\sper\s)(?P<per>[a-zµ]+\d?)"
+    r"|\san?\s(?P<a>second|minute|hour|day|week|month|year|hectare|acre))(?!\w)"
+)
+_COMPOUND = r"(?-i:[A-Za-zµ]{1,4}/[A-Za-z]{1,3})(?![\w/])"
+"""A unit that no table knows: "t/ha", "dS/m"."""
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
 _WORDS = "|".join(sorted(WORD_VALUES, key=len, reverse=True))
-_FRACTION = "|".join(sorted(FRACTIONS, key=len, reverse=True))
+_SMALL = "an?|one|two|three|four|five|six|seven|eight|nine|ten"
+_FRACTION = (
+    rf"(?:(?:{_SMALL})[\s-])(?:{'|'.join(_PARTS)})s?(?!\s(?:of\s)?(?:{_SMALL}|of|from)\b\s?\d{{4}})"
+    r"|half(?=\s(?:of|the|a|an|its|their|all)\b)"
+    rf"|(?:{_SMALL}|\d{{1,2}})\s(?:in|out\sof|of\severy|in\severy)\s(?:{_SMALL}|twenty|10{{1,2}}|20)\b(?!\s?%)"
+)
+_MULTIPLE = "|".join(sorted(MULTIPLES, key=len, reverse=True))
 QUANTITY = re.compile(
-    rf"(?<![\w.,])(?<![^\W\d][-–])(?P<money>(?:US|A|C)?\$|€|£)?\s?(?P<minus>[-−])?"
-    rf"(?:(?P<num>{_NUMBER})(?![\d]|[.,]\d)|(?P<tens>twenty|thirty|forty|fifty|sixty|seventy|eighty"
-    rf"|ninety)-(?P<ones>one|two|three|four|five|six|seven|eight|nine)\b|(?P<frac>{_FRACTION})\b"
+    rf"(?<![\w.,:])(?<![^\W\d][-–])(?P<money>(?:US|A|C)?\$|€|£)?\s?(?P<minus>[-−]|minus\s)?"
+    rf"(?:(?P<frac>{_FRACTION})\b|(?P<num>{_NUMBER})(?![\d:]|[.,]\d)|(?P<tens>twenty|thirty|forty|fifty|sixty|seventy|eighty"
+    rf"|ninety)-(?P<ones>one|two|three|four|five|six|seven|eight|nine)\b|(?P<multiple>{_MULTIPLE})\b"
     rf"|(?P<word>{_WORDS})\b)"
     rf"(?:[\s-]?(?P<scale>thousand|millions?|billions?|trillion|bn|mn|tn)\b|(?P<short>[kKMBT])(?![\w²³]))?"
-    rf"(?:[\s-]?(?P<unit>{_UNIT}))?(?:{_PER})?(?!\w)",
+    rf"(?:[\s-]?(?:(?P<compound>{_COMPOUND})|(?P<unit>{_UNIT})))?(?:{_PER})?(?!\w)",
     re.I,
 )
 _ABOUT = re.compile(
@@ -105,9 +122,12 @@ _AT_MOST = re.compile(
     re.I,
 )
 _NOUN = re.compile(r"\s+(?:of\s+(?:the|its|their)\s+)?([a-z][a-z-]+)(?:\s+([a-z][a-z-]+))?")
-
-
-_NO_NOUN = frozenset(("per", "of", "to", "in", "and", "or", "by", "from", "for", "at", "on", "is"))
+_NO_NOUNS = """
+per of to in and or by from for at on is a an the were was are had have has with against than that
+which who between within under over more less fewer while where when as after before percent
+through into out off down up only later earlier did could would may might
+"""
+_NO_NOUN = frozenset(_NO_NOUNS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +147,20 @@ class Quantity:
     unit: str = ""
     """As written, lower case."""
     noun: str = ""
-    """For a count, the word that says of what."""
+    """For a count, the one or two words that say of what."""
     about: bool = False
     bound: int = 0
     """+1 for "more than", -1 for "less than", else 0."""
+
+    @property
+    def stated(self) -> float:
+        """The number before its unit, scale applied: 9,750 of "9,750 hectares"."""
+        return self.value / UNITS[self.unit][1] if self.unit in UNITS else self.value
+
+    @property
+    def exact(self) -> bool:
+        """Stated to three digits or more, so that the same number is no accident."""
+        return len(re.sub(r"\D", "", self.text).strip("0")) >= 3
 
 
 def quantities(text: str, taken: Sequence[tuple[int, int]] = ()) -> list[Quantity]:
@@ -149,19 +179,22 @@ def quantities(text: str, taken: Sequence[tuple[int, int]] = ()) -> list[Quantit
 
 
 def _ranges(text: str, found: list[Quantity]) -> list[Quantity]:
-    """The first number of "10 to 12 weeks" takes the unit of the second."""
+    """The first number of "10 to 12 weeks" takes the unit of the second, "61 million to 44 million
+    cubic metres" likewise."""
     for at in range(len(found) - 2, -1, -1):
         first, second = found[at], found[at + 1]
         between = text[first.end : second.start].strip().lower()
-        if first.factor == 1 and not first.dimension and between in ("-", "–", "to", "and", "or"):
-            found[at] = replace(
-                first,
-                value=first.value * second.factor,
-                step=first.step * second.factor,
-                factor=second.factor,
-                dimension=second.dimension,
-                noun=second.noun,
-            )
+        if first.dimension or between not in ("-", "–", "to", "and", "or", "against"):
+            continue
+        size = second.factor if first.factor == 1 else UNITS.get(second.unit, ("", 1.0))[1]
+        found[at] = replace(
+            first,
+            value=first.value * size,
+            step=first.step * size,
+            factor=first.factor * size,
+            dimension=second.dimension,
+            noun=second.noun,
+        )
     return found
 
 
@@ -173,6 +206,7 @@ def _quantity(text: str, match: re.Match[str], start: int, end: int) -> Quantity
     scale = SCALES.get((match["scale"] or match["short"] or "").lower(), 1.0)
     dimension, factor = "", scale
     unit = (match["unit"] or "").lower().replace("μ", "µ")  # Greek mu, micro sign
+    per_what = match["per"] or match["a"]
     if unit:
         dimension, size = UNITS[unit]
         factor *= size
@@ -180,9 +214,13 @@ def _quantity(text: str, match: re.Match[str], start: int, end: int) -> Quantity
         dimension = match["money"][-1]
     elif match["frac"] and not unit:
         dimension, factor = "percent", 100.0
-    if match["per"] and dimension in _RATES:
-        per = UNITS.get(match["per"].lower().replace("μ", "µ"))
-        dimension = f"{dimension}/{per[0] if per else match['per'].lower()}"
+    elif match["multiple"]:
+        dimension = "ratio"
+    elif match["compound"]:
+        dimension = match["compound"].lower()
+    if per_what and dimension in _RATES:
+        per = UNITS.get(per_what.lower().replace("μ", "µ"))
+        dimension = f"{dimension}/{per[0] if per else per_what.lower()}"
         factor /= per[1] if per else 1.0
     bare = not unit and not match["scale"]
     if match["word"] and bare and match["word"].lower() in ("one", "zero"):
@@ -190,7 +228,6 @@ def _quantity(text: str, match: re.Match[str], start: int, end: int) -> Quantity
     if match["short"] and match["short"] in "kt" and not match["money"]:
         return None
     before = text[max(0, start - 16) : start]
-    noun = _NOUN.match(text, end)
     return Quantity(
         text=text[start:end],
         start=start,
@@ -200,10 +237,18 @@ def _quantity(text: str, match: re.Match[str], start: int, end: int) -> Quantity
         factor=factor,
         dimension=dimension,
         unit=unit,
-        noun="" if dimension or noun is None or noun[1] in _NO_NOUN else noun[1],
+        noun="" if dimension else _noun(text, end),
         about=bool(_ABOUT.search(before)) or bool(match["frac"]),
         bound=1 if _AT_LEAST.search(before) else -1 if _AT_MOST.search(before) else 0,
     )
+
+
+def _noun(text: str, end: int) -> str:
+    """The one or two words after a number that say what is counted."""
+    found = _NOUN.match(text, end)
+    if found is None or found[1] in _NO_NOUN:
+        return ""
+    return f"{found[1]} {found[2]}" if found[2] and found[2] not in _NO_NOUN else found[1]
 
 
 def _stated(match: re.Match[str]) -> tuple[float, float] | None:
@@ -215,10 +260,26 @@ def _stated(match: re.Match[str]) -> tuple[float, float] | None:
     if match["tens"]:
         return WORD_VALUES[match["tens"].lower()] + WORD_VALUES[match["ones"].lower()], 0.5
     if match["frac"]:
-        return FRACTIONS[match["frac"].lower()], 0.02
+        return _fraction(match["frac"].lower()), 0.01
+    if match["multiple"]:
+        return MULTIPLES[match["multiple"].lower()], 0.05
     if match["word"]:
         return float(WORD_VALUES[match["word"].lower()]), 0.5
     return None
+
+
+def _fraction(text: str) -> float:
+    """ "two thirds", "a fifth", "four in five", "half" as a number."""
+    words = re.split(r"[\s-]+", text)
+    top = 1.0 if words[0] in ("a", "an", "half") else _plain_number(words[0])
+    last = words[-1]
+    if last.isdigit() or last in WORD_VALUES:
+        return top / _plain_number(last)
+    return top / _PARTS["half" if last in ("half", "halfs") else last.removesuffix("s")]
+
+
+def _plain_number(word: str) -> float:
+    return float(word) if word.isdigit() else float(WORD_VALUES[word])
 
 
 def same_kind(claim: Quantity, source: Quantity) -> bool:
@@ -249,32 +310,3 @@ def value_agrees(claim: Quantity, value: float, *, source_bound: int = 0) -> boo
         room = 0.25 * abs(claim.value)
         return 0 < claim.bound * (value - claim.value) <= room
     return False
-
-
-def derived(claim: Quantity, stated: Iterable[Quantity]) -> tuple[Quantity, Quantity, str] | None:
-    """Two stated numbers whose simple arithmetic gives the claim's, and the operation's name.
-
-    Sum, difference, percentage change, share and ratio of two numbers of one dimension.
-    """
-    numbers = list(stated)
-    for i, first in enumerate(numbers):
-        for second in numbers[i + 1 :]:
-            if first.dimension != second.dimension:
-                continue
-            for name, value in _results(claim, first.value, second.value, first.dimension):
-                if value_agrees(claim, value) and abs(value) > claim.step:
-                    return first, second, name
-    return None
-
-
-def _results(claim: Quantity, a: float, b: float, dimension: str) -> list[tuple[str, float]]:
-    """What two numbers give in the claim's dimension."""
-    results = []
-    if claim.dimension == dimension or (claim.dimension, dimension) == ("points", "percent"):
-        results += [("difference", abs(a - b)), ("sum", a + b)]
-    if claim.dimension == "percent" and a and b:
-        results += [("change", abs(100 * (b - a) / a)), ("change", abs(100 * (a - b) / b))]
-        results += [("share", 100 * a / b), ("share", 100 * b / a)]
-    if claim.dimension in ("ratio", "") and a and b and claim.noun == "":
-        results += [("ratio", max(a, b) / min(a, b))] if min(a, b) > 0 else []
-    return results

@@ -7,17 +7,16 @@ nothing: whoever calls adds the outcomes to the ledger.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from deepfact.core.contradictions import find_conflicts
 from deepfact.executors.local import run_verifier
-from deepfact.records import Claim, Origin, Outcome, Source, Stance
+from deepfact.records import Claim, Outcome
 from deepfact.research_records import (
     CrossReading,
     Ledger,
-    ResearchClaim,
     Thresholds,
 )
 from deepfact.run_records import VerifierSpec
@@ -39,37 +38,6 @@ def verifier_of(name: str) -> tuple[str, Verifier]:
     return spec.label, build_verifier(spec)
 
 
-def bounded_claim(claim: ResearchClaim, ledger: Ledger) -> Claim:
-    """A claim as a verifier is asked about it: it cites its card and those linked to it."""
-    linked = [
-        link.card
-        for link in ledger.links
-        if link.claim == claim.id and link.stance is not Stance.CONTEXT
-    ]
-    usable = evidence(ledger)
-    cites = (card for card in dict.fromkeys([claim.card, *linked]) if card in usable)
-    return Claim(
-        id=claim.id,
-        text=claim.text,
-        context=claim.context,
-        origin=Origin(report=claim.card[7:23]),
-        cites=tuple(cites),
-        subject=claim.subject,
-        predicate=claim.predicate,
-        object=claim.object,
-        kind=str(claim.kind),
-    )
-
-
-def evidence(ledger: Ledger) -> Mapping[str, Source]:
-    """The sources that may serve as evidence, by id."""
-    return {
-        card.source.id: card.source
-        for card in ledger.cards
-        if card.is_evidence and card.source.id not in ledger.withdrawn
-    }
-
-
 def verify_claims(
     ledger: Ledger, verifier: Any, *, name: str, again: bool = False
 ) -> Iterator[Outcome]:
@@ -83,12 +51,12 @@ def verify_claims(
     """
     done = set() if again else {outcome.claim_id for outcome in ledger.outcomes}
     claims = [
-        bounded_claim(claim, ledger)
+        ledger.bounded(claim)
         for claim in ledger.claims
         if claim.id not in done and claim.card not in ledger.withdrawn
     ]
     if claims:
-        yield from run_verifier(verifier, claims, Context(evidence(ledger)), name=name)
+        yield from run_verifier(verifier, claims, Context(ledger.evidence), name=name)
 
 
 def cross_readings(ledger: Ledger, verifier: Any, *, name: str) -> Iterator[CrossReading]:
@@ -98,12 +66,12 @@ def cross_readings(ledger: Ledger, verifier: Any, *, name: str) -> Iterator[Cros
     so that texts can be found to conflict that no structured object tells apart.
     """
     pairs = open_pairs(ledger)[:READINGS]
-    known = evidence(ledger)
+    known = ledger.evidence
     questions: dict[str, tuple[str, str]] = {}
     claims: list[Claim] = []
     by_id = {claim.id: claim for claim in ledger.claims}
     for number, (claim_id, card) in enumerate(pairs):
-        asked = bounded_claim(by_id[claim_id], ledger)
+        asked = ledger.bounded(by_id[claim_id])
         question = f"reading-{number}"
         questions[question] = (claim_id, card)
         claims.append(asked.model_copy(update={"id": question, "cites": (card,)}))
@@ -115,7 +83,7 @@ def cross_readings(ledger: Ledger, verifier: Any, *, name: str) -> Iterator[Cros
 
 def open_pairs(ledger: Ledger) -> Sequence[tuple[str, str]]:
     """Claim and other card, for those not read yet."""
-    known = evidence(ledger)
+    known = ledger.evidence
     cards = {claim.id: claim.card for claim in ledger.claims}
     done = {(reading.claim, reading.card) for reading in ledger.readings}
     pairs: dict[tuple[str, str], None] = {}

@@ -14,8 +14,9 @@ from typing import Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from deepfact.prompts.fence import escape
-from deepfact.providers.base import CallFailed, Message, Request
+from deepfact.model_records import Message, Request
+from deepfact.prompts.fence import escape, unescape
+from deepfact.providers.base import CallFailed
 from deepfact.records import FailureReason, Record
 from deepfact.research.writer_check import Draft, check_sentences
 from deepfact.research_records import ClaimStanding, Standing, WrittenSentence
@@ -98,6 +99,8 @@ def write_prose(
         raise NoProse(FailureReason.UNREADABLE, explain(error)) from None
     if not drafts:
         raise NoProse(FailureReason.NO_ANSWER, "the writer wrote no sentence")
+    # The model saw escaped text; what it copied is compared as the ledger has it.
+    drafts = [one.model_copy(update={"text": unescape(one.text)}) for one in drafts]
     return check_sentences(drafts, standings)
 
 

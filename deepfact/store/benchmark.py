@@ -19,15 +19,14 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Iterable
 
-from deepfact.core.state import EMPTY, State, apply, fold
-from deepfact.errors import BenchmarkError, InputError, IntegrityError, did_you_mean
+from deepfact.core.state import State, fold
+from deepfact.errors import BenchmarkError, IntegrityError, did_you_mean
 from deepfact.records import (
     BENCHMARK_NAME,
     Claim,
@@ -38,19 +37,15 @@ from deepfact.records import (
     sha256_of,
 )
 from deepfact.run_records import VersionRef
+from deepfact.store import commits
 from deepfact.store.files import (
-    jsonl,
     read_jsonl,
     read_record,
     read_text,
-    sync_folder,
     write_text,
 )
+from deepfact.store.manifests import CHANGELOG_HEAD, changelog_line
 from deepfact.store.sources import SourceStore
-
-CHANGELOG_HEAD = (
-    "# Changelog\n\nOne line a version; written by deepfact, checked by `bench verify`.\n\n"
-)
 
 
 @dataclass(frozen=True)
@@ -95,7 +90,7 @@ class BenchmarkStore:
         """Where the known answers lie; a copy without them may be pointed to the original's."""
         if not (folder / "versions").is_dir():
             raise BenchmarkError("there is no benchmark in this folder", where=str(folder))
-        self._finish_interrupted()
+        commits.finish_interrupted(self)
 
     @classmethod
     def create(cls, folder: Path, *, card: str) -> BenchmarkStore:
@@ -308,58 +303,29 @@ class BenchmarkStore:
         Raises:
             BenchmarkError: no revisions; one that does not fit; a source that is not held.
         """
-        if not revisions:
-            raise BenchmarkError("a version needs at least one revision", where=self.name)
-        added: set[str] = set()
-        with self._locked():
-            base = self.load(parent) if parent is not None else None
-            state = apply(base.state if base else EMPTY, revisions, where=self.name)
-            held = set(base.sources) if base else set()
-            version = max(self.versions(), default=0) + 1
-            staging = self.folder / "versions" / f".staging-{version}"
-            staging.mkdir()  # marks the commit as begun: from here on there is something to clear
-            for source in sources:
-                self.sources.add(source)
-                added.add(source.id)
-            _check_sources(revisions, held | added, self.name)
-            texts = {
-                "revisions.jsonl": jsonl(revision.canonical() for revision in revisions),
-                "sources.txt": jsonl(sorted(added - held)),
-            }
-            hashes = {name: sha256_of(text) for name, text in texts.items()}
-            for number in self.versions():
-                made = self.manifest(number)
-                if made.parent == parent and made.revisions_hash == hashes["revisions.jsonl"]:
-                    return self.load(number)
-            manifest = Manifest(
-                benchmark=self.name,
-                version=version,
-                parent=parent,
-                parent_manifest=sha256_of(self.manifest_bytes(parent)) if parent else None,
-                revisions=len(revisions),
-                revisions_hash=hashes["revisions.jsonl"],
-                sources_hash=hashes["sources.txt"],
-                state_hash=state.state_hash,
-                counts=state.counts(),
-                author=" ".join(author.split()),
-                date=date,
-                note=" ".join(note.split()),
-            )
-            for name, text in texts.items():
-                write_text(staging / name, text)
-            write_text(staging / "manifest.json", render_manifest(manifest))
-            staging.replace(self.version_folder(version))
-            sync_folder(self.folder / "versions")
-            write_text(self.folder / "CHANGELOG.md", self.expected_changelog())
-        return self.load(version)
+        return commits.commit(
+            self,
+            revisions,
+            parent=parent,
+            author=author,
+            date=date,
+            note=note,
+            sources=sources,
+        )
 
     def fork(self, folder: Path) -> BenchmarkStore:
         """A copy of the benchmark in ``folder``, which must not exist, without its keys."""
         staged = folder.with_name(f".{folder.name}.part")
         shutil.rmtree(staged, ignore_errors=True)
-        shutil.copytree(
-            self.folder, staged, ignore=shutil.ignore_patterns(".lock", ".staging-*", "keys")
-        )
+        staged.mkdir(parents=True)
+        # Versions before the changelog and the sources: one that is committed meanwhile is then
+        # either not there, or there with everything it needs.
+        for name in ("versions", "README.md", "CHANGELOG.md", "sources"):
+            path = self.folder / name
+            if path.is_dir():
+                shutil.copytree(path, staged / name, ignore=shutil.ignore_patterns(".*"))
+            elif path.is_file():
+                shutil.copy2(path, staged / name)
         staged.replace(folder)
         return BenchmarkStore(folder)
 
@@ -368,58 +334,6 @@ class BenchmarkStore:
         return CHANGELOG_HEAD + "".join(
             changelog_line(self.manifest(version)) for version in self.versions()
         )
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        from filelock import FileLock
-
-        with FileLock(self.folder / ".lock"):
-            self._clear_staging()
-            try:
-                yield
-            finally:
-                self._clear_staging()
-
-    def _finish_interrupted(self) -> None:
-        """Clear what a killed commit left: a staging folder, or a changelog one line short."""
-        from filelock import FileLock, Timeout
-
-        staging = any((self.folder / "versions").glob(".staging-*"))
-        path = self.folder / "CHANGELOG.md"
-        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-        newest = max(
-            (
-                int(path.name)
-                for path in (self.folder / "versions").iterdir()
-                if re.fullmatch(r"[0-9]+", path.name)
-            ),
-            default=0,
-        )
-        if not staging and (not newest or f"\n- **{newest}** (" in text):
-            return
-        try:
-            with FileLock(self.folder / ".lock", timeout=0):
-                self._clear_staging()
-                expected = self.expected_changelog()
-                if text and expected != text and expected.startswith(text):
-                    write_text(path, expected)
-                for part in self.folder.glob(".CHANGELOG.md.*.part"):
-                    part.unlink(missing_ok=True)
-        except (Timeout, OSError, InputError):
-            return  # somebody is committing, or we may only read, or it is for `verify` to tell
-
-    def _clear_staging(self) -> None:
-        """Remove what a commit that did not happen left: its folder, and sources of no version."""
-        staging = list((self.folder / "versions").glob(".staging-*"))
-        if not staging:
-            return
-        added = {source for version in self.versions() for source in self.sources_added(version)}
-        for source in set(self.sources) - added:
-            self.sources.path(source).unlink(missing_ok=True)
-        for part in self.sources.folder.glob("??/.*.part"):
-            part.unlink(missing_ok=True)
-        for path in staging:
-            shutil.rmtree(path, ignore_errors=True)
 
 
 def check_name(name: str) -> str:
@@ -435,45 +349,3 @@ def check_name(name: str) -> str:
             "the folder that holds benchmarks is given by --root",
         )
     return name
-
-
-def _check_sources(revisions: Sequence[Revision], held: set[str], where: str) -> None:
-    for revision in revisions:
-        for source in sources_of(revision) - held:
-            raise BenchmarkError(
-                f"claim {revision.claim_id!r} refers to an unknown source: {source}",
-                where=where,
-                fix="add the source card with the claims that cite it",
-            )
-
-
-def sources_of(revision: Revision) -> set[str]:
-    """Ids of all sources that a revision refers to."""
-    found: set[str] = set()
-    if revision.claim:
-        found.update(revision.claim.cites)
-        if revision.claim.origin and revision.claim.origin.document:
-            found.add(revision.claim.origin.document)
-    if revision.annotation:
-        found.update(evidence.source for evidence in revision.annotation.evidence)
-        found.update(q.source for q in revision.annotation.qualifications if q.source)
-    return found
-
-
-def render_manifest(manifest: Manifest) -> str:
-    """A manifest as it lies on disk."""
-    return manifest.model_dump_json(indent=1) + "\n"
-
-
-def changelog_line(manifest: Manifest) -> str:
-    """The line of CHANGELOG.md that a version has.
-
-    It ends with the start of the manifest's hash: the newest manifest has no child whose
-    ``parent_manifest`` covers it.
-    """
-    parent = f", from {manifest.parent}" if manifest.parent else ""
-    return (
-        f"- **{manifest.version}** ({manifest.date:%Y-%m-%d}, {manifest.author}{parent}; "
-        f"{manifest.revisions} revisions, {manifest.counts.claims} claims): {manifest.note} "
-        f"`{sha256_of(render_manifest(manifest))[:19]}`\n"
-    )

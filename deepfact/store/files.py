@@ -85,9 +85,22 @@ def read_record(path: Path, record: type[T]) -> T:
     return parse_record(read_text(path), record, where=str(path))
 
 
+_ADAPTERS: dict[type, TypeAdapter[Any]] = {}
+"""Made once for each record: making one costs more than reading a line with it."""
+
+
+def _adapter(record: type[T] | TypeAdapter[T]) -> TypeAdapter[T]:
+    """What reads a record."""
+    if isinstance(record, TypeAdapter):
+        return record
+    if record not in _ADAPTERS:
+        _ADAPTERS[record] = TypeAdapter(record)
+    return _ADAPTERS[record]
+
+
 def parse_record(text: str | bytes, record: type[T] | TypeAdapter[T], *, where: str) -> T:
     """The record that ``text`` holds as JSON; errors as `read_record`."""
-    adapter: TypeAdapter[T] = record if isinstance(record, TypeAdapter) else TypeAdapter(record)
+    adapter = _adapter(record)
     try:
         return adapter.validate_json(text)
     except ValidationError as error:
@@ -162,7 +175,7 @@ def read_lines(path: Path, *, encoding: str = "utf-8") -> Iterator[tuple[int, st
 
 def read_jsonl(path: Path, record: type[T] | TypeAdapter[T]) -> Iterator[T]:
     """The records of a JSON Lines file; errors as `read_record`, with the line."""
-    adapter: TypeAdapter[T] = record if isinstance(record, TypeAdapter) else TypeAdapter(record)
+    adapter = _adapter(record)
     name = getattr(record, "__name__", "")
     for number, line in read_lines(path):
         try:

@@ -14,13 +14,9 @@ from pathlib import Path
 from deepfact.core.state import EMPTY, State, apply
 from deepfact.errors import DeepFactError
 from deepfact.records import KeyEntry, Manifest, Revision, sha256_of
-from deepfact.store.benchmark import (
-    BenchmarkStore,
-    changelog_line,
-    render_manifest,
-    sources_of,
-)
+from deepfact.store.benchmark import BenchmarkStore
 from deepfact.store.files import read_jsonl, read_record, read_text
+from deepfact.store.manifests import changelog_line, render_manifest, sources_of
 from deepfact.store.sources import render
 
 

@@ -14,7 +14,7 @@ from typing import Iterable
 from pydantic import Field
 
 from deepfact.errors import InputError, IntegrityError
-from deepfact.providers.base import Completion, Request
+from deepfact.model_records import Completion, Request
 from deepfact.providers.secrets import scrub_known
 from deepfact.records import FileRecord, Hash
 from deepfact.store.files import jsonl, parse_record, read_jsonl, write_text

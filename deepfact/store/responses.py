@@ -22,7 +22,7 @@ from typing import Callable, Iterable, Iterator, Self, Sequence
 from pydantic import ValidationError
 
 from deepfact.errors import InputError, IntegrityError, NewerSchemaError
-from deepfact.providers.base import Completion, Request, SubmittedBatch
+from deepfact.model_records import Completion, Request, SubmittedBatch
 from deepfact.providers.secrets import known_secrets
 from deepfact.records import canonical_json
 from deepfact.store.files import parse_record

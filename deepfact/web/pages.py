@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
 from deepfact.records import Adjudication, Decision
@@ -112,12 +113,19 @@ def page(name: str, *, status: int = 200, **shown: Any) -> HTMLResponse:
     given = {
         "decision_words": decision_words,
         "duration": duration,
+        "typed": typed,
         "words": WORDS,
         "labels": LABELS,
         **shown,
     }
     text = environment().get_template(f"{name}.html.j2").render(given)
     return HTMLResponse(text.encode("utf-8", "replace"), status)
+
+
+def typed(text: str) -> Markup:
+    """What somebody typed, to go back into its field exactly as it was: escaped, and with hidden
+    characters left as they are, since what the field holds is sent again."""
+    return escape(text)
 
 
 def first_words(text: str, most: int = 140) -> str:

@@ -120,7 +120,7 @@ def test_what_is_shown_gives_nothing_away(waiting: list[str], deepfact: Run) -> 
         for entry in store.key(which).values():
             version = store.load(1).state.entries[entry.claim_id].annotation
             assert entry.rationale not in text or entry.rationale == version.rationale
-    assert "disputes" not in text  # only a challenger's side could say so
+    assert "disputes" not in text  # as a rule only a challenger's side could say so
     # The frame that deepfact puts around a case holds none of these words; what claims, sources
     # and people say may.
     cases = [e.case for e in read_events(JOURNAL) if isinstance(e, CaseOpened)]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+import yaml
 from filelock import FileLock
 
 HOME = Path(__file__).parents[2]
@@ -185,3 +188,68 @@ def test_no_key_is_written_anywhere(project, deepfact):
     assert len(written) > 6
     assert not [path for path in written if key.encode() in path.read_bytes()]
     assert key not in done.stdout + done.stderr
+
+
+# --- the GitHub action -------------------------------------------------------------------
+
+ACTION = HOME / "docs" / "github-action"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "exports", "status", "code"),
+    [
+        ("split", [], "passed", 0),
+        ("bundled", [FOUNDING], "regressed", 1),
+        ("bundled", [], "incomplete", 3),
+        ("no-such-prompt", [], "invalid", 2),
+    ],
+)
+def test_the_action_says_what_was_found(
+    project, deepfact_command, tmp_path, prompt, exports, status, code
+):
+    """The step of the action as a runner runs it, with bash and nothing but its environment."""
+    change(project, "verifier/split/v1\n", f"verifier/{prompt}/v1\n")
+    for export in exports:
+        shutil.copy(export, project / "results/reference/founding-regress/responses.jsonl")
+    steps = yaml.safe_load((ACTION / "action.yml").read_text("utf-8"))["runs"]["steps"]
+    script = tmp_path / "step.sh"
+    script.write_text(next(one for one in steps if one.get("id") == "check")["run"], "utf-8")
+    said = tmp_path / "output.txt"
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],
+        env={
+            "PATH": f"{Path(deepfact_command).parent}{os.pathsep}{os.environ['PATH']}",
+            "CONFIG": "configs/check.yaml",
+            "LIVE": "false",
+            "SAVE": "false",
+            "RESULTS": "out",
+            "GITHUB_OUTPUT": str(said),
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        },
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert said.read_text("utf-8") == f"status={status}\n"
+    assert ("::error" in done.stdout) == (status == "incomplete")
+    assert (tmp_path / "summary.md").exists() == (code != 2)
+
+
+def test_nothing_of_the_actions_inputs_is_read_as_shell():
+    action = yaml.safe_load((ACTION / "action.yml").read_text("utf-8"))
+    for step in action["runs"]["steps"]:
+        assert "${{" not in step.get("run", "")
+        assert ("run" in step) == ("shell" in step) == ("uses" not in step)
+    workflow = yaml.safe_load((ACTION / "workflow.yml").read_text("utf-8"))
+    assert workflow["permissions"] == {"contents": "read"}
+    used = {
+        name
+        for job in workflow["jobs"].values()
+        for step in job["steps"]
+        if step.get("uses", "").endswith("deepfact-regress")
+        for name in step["with"]
+    }
+    assert used <= set(action["inputs"])
+    assert "secrets." not in json.dumps(workflow["jobs"]["replay"])

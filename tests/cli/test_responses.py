@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from deepfact.cli.responses import app
 from deepfact.errors import InputError
-from deepfact.providers.base import Completion, Message, Request
+from deepfact.model_records import Completion, Message, Request
 from deepfact.store.responses import ResponseStore
 
 

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from deepfact.executors.engine import Engine, Limits
+from deepfact.model_records import Message, Request
 from deepfact.providers.anthropic import AnthropicProvider
-from deepfact.providers.base import Message, Request
 from deepfact.providers.scripted import ScriptedProvider
 from deepfact.store.responses import ResponseStore
 

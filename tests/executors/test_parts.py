@@ -15,7 +15,7 @@ from deepfact.executors.limits import Limits, backoff
 from deepfact.executors.pace import Pace
 from deepfact.executors.pricing import Price, PriceList
 from deepfact.executors.progress import EngineUsage, Progress
-from deepfact.providers.base import Completion
+from deepfact.model_records import Completion
 from deepfact.providers.openai import OpenAIProvider
 
 

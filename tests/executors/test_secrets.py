@@ -9,7 +9,7 @@ import traceback
 from messages_server import Faults, MessagesServer
 
 from deepfact.executors.engine import Engine, Limits
-from deepfact.providers.base import Message, Request
+from deepfact.model_records import Message, Request
 from deepfact.providers.registry import ProviderSpec, build_provider
 from deepfact.store.response_exports import export_responses
 from deepfact.store.responses import ResponseStore

@@ -18,7 +18,7 @@ from rule_following import RuleFollowingJudge, passages_of
 
 from deepfact.experiment import build_arms, load_claims
 from deepfact.experiment_records import AbSpec
-from deepfact.providers.base import Completion
+from deepfact.model_records import Completion
 from deepfact.store.locate import open_benchmark, split_reference
 from deepfact.store.response_exports import export_responses
 from deepfact.store.responses import ResponseStore, StoredResponse

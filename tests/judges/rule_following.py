@@ -17,8 +17,8 @@ from typing import Any, Iterable, Mapping
 
 from deepfact.core.quotes import find_quote
 from deepfact.core.vote_checks import numbers_in
+from deepfact.model_records import Completion, Request
 from deepfact.prompts.fence import unescape
-from deepfact.providers.base import Completion, Request
 from deepfact.records import Claim, KeyEntry, Stance
 
 

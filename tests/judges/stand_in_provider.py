@@ -14,7 +14,8 @@ from pathlib import Path
 
 from rule_following import RuleFollowingJudge, passages_of
 
-from deepfact.providers.base import CallFailed, Completion, ProviderRefused, Request
+from deepfact.model_records import Completion, Request
+from deepfact.providers.base import CallFailed, ProviderRefused
 from deepfact.records import FailureReason
 from deepfact.store.locate import load_version
 

@@ -92,7 +92,7 @@ async def with_sdk_aiohttp(url: str, claims: int, concurrency: int, folder: Path
 async def with_engine(url: str, claims: int, concurrency: int, folder: Path) -> int:
     """The engine: every answer durable before it is used. Again in one folder: a warm rerun."""
     from deepfact.executors.engine import Engine, Limits
-    from deepfact.providers.base import Message, Request
+    from deepfact.model_records import Message, Request
     from deepfact.providers.registry import ProviderSpec, build_provider
     from deepfact.store.responses import ResponseStore
 

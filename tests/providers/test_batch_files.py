@@ -12,7 +12,8 @@ from messages_server import MessagesServer
 
 from deepfact.errors import InputError, RunIncomplete
 from deepfact.executors.engine import Engine
-from deepfact.providers.base import AnswerPending, CallFailed, Completion, Message, Request
+from deepfact.model_records import Completion, Message, Request
+from deepfact.providers.base import AnswerPending, CallFailed
 from deepfact.providers.registry import ProviderSpec, build_provider
 from deepfact.records import FailureReason
 

@@ -10,13 +10,8 @@ import pytest
 from messages_server import Faults, MessagesServer
 
 from deepfact.executors.engine import Budget, BudgetSpent, Engine, Price
-from deepfact.providers.base import (
-    AnswerPending,
-    Completion,
-    Message,
-    ProviderRefused,
-    Request,
-)
+from deepfact.model_records import Completion, Message, Request
+from deepfact.providers.base import AnswerPending, ProviderRefused
 from deepfact.providers.messages import custom_id
 from deepfact.providers.registry import ProviderSpec, build_provider
 from deepfact.records import FailureReason

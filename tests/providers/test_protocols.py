@@ -11,7 +11,8 @@ import pytest
 from messages_server import Faults, MessagesServer
 
 from deepfact.errors import ConfigError
-from deepfact.providers.base import CallFailed, Message, ProviderRefused, Request
+from deepfact.model_records import Message, Request
+from deepfact.providers.base import CallFailed, ProviderRefused
 from deepfact.providers.connections import is_loopback
 from deepfact.providers.messages import body_of, completion_of
 from deepfact.providers.openai import completion_of as chat_completion_of

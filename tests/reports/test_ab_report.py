@@ -102,7 +102,7 @@ def record(labelled: bool = True, **changes: Any) -> AbRecord:
     spec = AbSpec.model_validate(
         {
             "name": "mills", "benchmark": "mills@1", "note": HOSTILE,
-            "verifier": {"kind": "panel", "options": {"api_key": "sk-ant-secret", "model": HOSTILE}},
+            "verifier": {"kind": "panel", "options": {"api_key": "sk-ant-x", "model": HOSTILE}},
             "arms": [{"name": "one"}, {"name": "two", "options": {"x": 1}}], **changes,
         }
     )  # fmt: skip
@@ -228,7 +228,7 @@ def test_links_lead_somewhere_and_ids_are_unique() -> None:
 
 
 def test_a_secret_in_the_spec_is_not_shown() -> None:
-    assert "sk-ant-secret" not in html(record()) + markdown(record())
+    assert "sk-ant-x" not in html(record()) + markdown(record())
 
 
 def test_without_labels_the_report_says_what_is_missing() -> None:

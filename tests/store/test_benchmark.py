@@ -11,15 +11,10 @@ from filelock import FileLock
 
 from deepfact.errors import BenchmarkError, InputError, IntegrityError
 from deepfact.records import KeyEntry, Label, Manifest, Qualification, sha256_of
-from deepfact.store.benchmark import (
-    BenchmarkStore,
-    changelog_line,
-    check_name,
-    render_manifest,
-    sources_of,
-)
+from deepfact.store.benchmark import BenchmarkStore, check_name
 from deepfact.store.files import write_text
 from deepfact.store.integrity import verify
+from deepfact.store.manifests import changelog_line, render_manifest, sources_of
 
 
 def commit(make: Any, store: BenchmarkStore, revisions: list[Any], parent: int | None, **more: Any):

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from deepfact.records import KeyEntry, Label, Manifest, sha256_of
-from deepfact.store.benchmark import BenchmarkStore, render_manifest
+from deepfact.store.benchmark import BenchmarkStore
 from deepfact.store.files import write_text
 from deepfact.store.integrity import verify
+from deepfact.store.manifests import render_manifest
 
 FLIPS = 12
 """Bytes flipped in each file."""

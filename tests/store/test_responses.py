@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from deepfact.errors import InputError, IntegrityError, NewerSchemaError, RecordError
-from deepfact.providers.base import Completion, Message, Request, SubmittedBatch
+from deepfact.model_records import Completion, Message, Request, SubmittedBatch
 from deepfact.store.response_exports import (
     export_responses,
     import_responses,

@@ -208,8 +208,7 @@ def test_generated_text_cannot_be_picked_as_evidence(
     model = Source.create(title="An answer", text="It was. So it says.", role=SourceRole.GENERATED)
     plain = Source.create(title="A paper", text="It was. So it says.")
     claims = [
-        make.claim(f"c{n}", cites=(plain.id, model.id), origin=Origin(report="r"))
-        for n in range(6)
+        make.claim(f"c{n}", cites=(plain.id, model.id), origin=Origin(report="r")) for n in range(6)
     ]
     ada = visit("ada", benchmark=benchmark_of(claims, [plain, model]))["ada"]
     case_id = ids()[0]
@@ -491,7 +490,14 @@ def test_other_methods_are_refused(visit: Any, method: str) -> None:
 
 def test_every_answer_carries_the_policy(visit: Any, monkeypatch: Any) -> None:
     ada = visit("ada")["ada"]
-    paths = ["/", "/nothing", f"/case/{ids()[0]}", "/static/audit.js", "/static/report.css", "/next"]
+    paths = [
+        "/",
+        "/nothing",
+        f"/case/{ids()[0]}",
+        "/static/audit.js",
+        "/static/report.css",
+        "/next",
+    ]
     answers = [ada.get(path) for path in paths]
     monkeypatch.setattr(web, "case_view", lambda *_: 1 / 0)
     broken = Visitor.__new__(Visitor)

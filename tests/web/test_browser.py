@@ -39,9 +39,11 @@ class Guest:
         self.page.on("dialog", lambda dialog: self.errors.append(dialog.message))
         self.page.on(
             "console",
-            lambda said: self.errors.append(said.text)
-            if said.type == "error" and "the server responded with a status of" not in said.text
-            else None,
+            lambda said: (
+                self.errors.append(said.text)
+                if said.type == "error" and "the server responded with a status of" not in said.text
+                else None
+            ),
         )
         self.page.goto(link)
 
@@ -183,7 +185,10 @@ LONG = "\n\n".join(
 def test_evidence_is_picked_by_selection_and_by_sentence(
     begin: Any, benchmark_of: Any, make: Any, guest: Any, shots: Path
 ) -> None:
-    text = "😀 Zwölf Mühlen.\r\nThe mill was built in 1898. It closed \u202ein 1931\u202c after a flood."
+    text = (
+        "😀 Zwölf Mühlen.\r\nThe mill was built in 1898. "
+        "It closed \u202ein 1931\u202c after a flood."
+    )
     source = make.source(text)
     claims = [make.claim(f"c{n}", cites=(source.id,)) for n in range(6)]
     begin("ada", benchmark=benchmark_of(claims, [source]))
@@ -196,7 +201,8 @@ def test_evidence_is_picked_by_selection_and_by_sentence(
     ada.page.evaluate(
         """() => {
           const leaves = [...document.querySelectorAll('#s1 [data-at]')];
-          const first = leaves[0].firstChild, last = leaves.find(l => l.textContent.includes('built')).firstChild;
+          const first = leaves[0].firstChild;
+          const last = leaves.find(l => l.textContent.includes('built')).firstChild;
           const range = document.createRange();
           range.setStart(first, first.data.indexOf('Zw'));
           range.setEnd(last, last.data.indexOf(' was'));
@@ -283,10 +289,16 @@ ATTACKS = (
     "\"><iframe srcdoc='<script>parent.alert(1)</script>'></iframe></textarea></template>"
     "<style>*{display:none}</style><base href='//evil.example'><form action='//evil.example'>"
     "{{ 7 * 7 }}{% raw %} [link](javascript:alert(1)) ](x) ``` </div></main>\n"
-    "| a | b |\n|---|---|\n"
-    + "| 1 | 2 |\n" * 200
+    "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 200
 )
 BIDI = "pay \u202egnihton\u202c to \u2066x\u2069 \u200bzero\ufeff"
+
+RAN = """document.querySelectorAll(
+  'main script, img, svg, iframe, base, style, [onload], [onerror]').length"""
+LINKS_ELSEWHERE = """[...document.querySelectorAll('a')].filter(
+  (link) => !/^(http:|$)/.test(link.protocol)).length"""
+FORMS_ELSEWHERE = """[...document.forms].filter(
+  (form) => form.method == 'post' && new URL(form.action).origin != origin).length"""
 
 
 @pytest.mark.parametrize("window", [DESKTOP, PHONE], ids=["desktop", "phone"])
@@ -314,10 +326,8 @@ def test_nothing_hostile_runs_and_everything_can_be_read(
     ada.page.click("text=Start")
     ada.arrive("/case/")
     page = ada.page
-    ran = "document.querySelectorAll('main script, img, svg, iframe, base, style, [onload], [onerror]').length"
-    assert page.evaluate(ran) == 0
-    assert page.evaluate("[...document.querySelectorAll('a')].filter(a => !/^(http:|$)/.test(a.protocol)).length") == 0
-    assert page.evaluate("[...document.forms].filter(f => f.method == 'post' && new URL(f.action).origin != origin).length") == 0
+    assert page.evaluate(RAN) == 0
+    assert page.evaluate(LINKS_ELSEWHERE) == page.evaluate(FORMS_ELSEWHERE) == 0
     shown = page.inner_text("#h-claim")
     for words in ("<script>alert('ran')</script>", "{{ 7 * 7 }}", "[U+202E]gnihton[U+202C]",
                   "[U+200B]zero[U+FEFF]", "](x) ```"):  # fmt: skip
@@ -335,13 +345,13 @@ def test_nothing_hostile_runs_and_everything_can_be_read(
     page.fill("#f-rationale", trap)
     page.locator("button.primary").click()
     page.wait_for_selector("#errors")
-    assert page.evaluate(ran) == 0
-    assert page.input_value("#f-rationale") == trap.replace("\u202e", "[U+202E]") or True
+    assert page.evaluate(RAN) == 0
+    assert page.input_value("#f-rationale") == trap
     page.check("[name=decision][value=a]")
     page.locator("button.primary").click()
     page.wait_for_url("**kept=**")
     page.goto(page.url.partition("/case/")[0])
-    assert page.evaluate(ran) == 0
+    assert page.evaluate(RAN) == 0
     assert {url.split("/")[2] for url in asked} == {page.url.split("/")[2]}, "it asked elsewhere"
 
 

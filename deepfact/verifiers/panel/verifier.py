@@ -16,10 +16,11 @@ from deepfact.errors import ConfigError, RunIncomplete
 from deepfact.executors.budget import Budget
 from deepfact.executors.limits import Limits
 from deepfact.executors.pricing import Price
+from deepfact.model_records import Completion, Message, Request
 from deepfact.prompts.library import Prompt, load_prompt
 from deepfact.prompts.lint import lint_prompt
 from deepfact.prompts.render import Shown, render
-from deepfact.providers.base import CallFailed, Completion, Message, Request
+from deepfact.providers.base import CallFailed
 from deepfact.records import (
     Abstention,
     Claim,

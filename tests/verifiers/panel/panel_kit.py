@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from deepfact.providers.base import Completion, Request
+from deepfact.model_records import Completion, Request
 from deepfact.records import (
     Claim,
     Outcome,

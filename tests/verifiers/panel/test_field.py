@@ -20,7 +20,8 @@ from panel_kit import (
 )
 
 from deepfact.core.challenge import why_inadmissible
-from deepfact.providers.base import CallFailed, Completion
+from deepfact.model_records import Completion
+from deepfact.providers.base import CallFailed
 from deepfact.records import (
     FailureReason,
     Grounds,

@@ -13,9 +13,9 @@ import pytest
 from rule_following import Passage, RuleFollowingJudge, passages_of
 
 from deepfact.core.challenge import why_inadmissible
+from deepfact.model_records import Message, Request
 from deepfact.prompts.library import load_prompt
 from deepfact.prompts.render import Shown, render
-from deepfact.providers.base import Message, Request
 from deepfact.records import (
     Claim,
     Evidence,
