@@ -394,7 +394,7 @@ class ResearchReport(FileRecord):
 
     def of(self, standing: ClaimStanding) -> list[Standing]:
         """The claims of one standing, in the order of the ledger."""
-        return [one for one in self.standings if one.standing is standing]
+        return [one for one in self.standings if one.standing == standing]
 
 
 def standing_of(outcome: Verdict | VerificationFailure | None) -> ClaimStanding:

@@ -8,10 +8,11 @@ verifies may use them. Nothing here looks at a source or decides anything.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from deepfact.reading.dates import Date, dates
+from deepfact.reading.dates import Clock, Date, clocks, dates
 from deepfact.reading.lexicon import (
     DIRECTIONS,
     HEDGES,
@@ -30,6 +31,19 @@ _TAIL = re.compile(
     r"containing|deficient|treated|infected|driven|led|owned|wide|style|type)$"
 )
 """What a compound adds to a name: "Parkin-mediated" names Parkin."""
+_NUMBERED = re.compile(
+    r"\b(?P<word>[A-Z][\w’'-]*[a-z][\w’'-]*)\s(?P<number>\d{1,4}(?:[-/]\d+)?)"
+    r"(?![\d:]|[.,]\d|\s?%|\s(?:percent|million|thousand|billion|per)\b)"
+)
+"""A name that ends in a number: "Airon 9", "Article 8", "Report 41"."""
+_NO_NAME = frozenset(
+    "nearly about around almost roughly another only just up than least some since until "
+    "approximately every further altogether".split()
+)
+_CLAUSE_END = re.compile(
+    r"[;:()—–]\s|,\s(?!\d)|\s(?=(?:and|but|while|whereas|where|when|which|who|although|though|"
+    r"because|after|before|rather than|instead of)\s)"
+)
 _JOIN = re.compile(r"^(?:\s|\s(?:of|for|de|van|von|&)\s|\s(?:of|for)\sthe\s)$")
 _QUOTED = re.compile(r"[“\"]([^“”\"]{8,400})[”\"]")
 _MARKERS = re.compile(r"\[?<\|\w+\|>[\],\d]*|\[\d+(?:[,–-]\s?\d+)*\]")
@@ -38,6 +52,10 @@ _ATTRIBUTED = (
     re.compile(rf"\b[Aa]ccording to (?:the |its |an? )?(?:\w+ ){{0,2}}?{_NAME}"),
     re.compile(rf"(?:\b[Tt]he )?{_NAME}(?:'s|’s)?(?: \w+){{0,3}}? {SPEECH}\b(?! (?:at|by)\b)"),
 )
+
+
+CLAUSE = 3
+"""Content words that a clause needs to be one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +122,32 @@ class Elements:
     quotations: tuple[Quotation, ...]
     speakers: tuple[str, ...]
     """Who is said to have said so."""
+    clocks: tuple[Clock, ...] = ()
+
+    @cached_property
+    def clauses(self) -> tuple[tuple[int, int], ...]:
+        """Stretches between commas and conjunctions that hold three content words or more."""
+        ends = [match.end() for match in _CLAUSE_END.finditer(self.text)]
+        found: list[tuple[int, int]] = []
+        begin = 0
+        for end in (*ends, len(self.text)):
+            size = sum(w.content for w in self.words if begin <= w.start < end)
+            if size >= CLAUSE or end == len(self.text):
+                found.append((begin, end))
+                begin = end
+        if len(found) > 1:
+            last = sum(w.content for w in self.words if w.start >= found[-1][0])
+            if last < CLAUSE:
+                found[-2:] = [(found[-2][0], found[-1][1])]
+        return tuple(found)
+
+    def clause(self, at: int) -> tuple[int, int]:
+        """The clause that holds a character."""
+        return next((c for c in self.clauses if c[0] <= at < c[1]), (0, len(self.text)))
+
+    def within(self, start: int, end: int) -> frozenset[str]:
+        """Stems of the content words, quantities and dates left out, in a stretch."""
+        return frozenset(w.stem for w in self.content if start <= w.start < end)
 
     @cached_property
     def content(self) -> tuple[Word, ...]:
@@ -147,13 +191,23 @@ def elements(text: str) -> Elements:
     plain = without_markers(text)
     found_dates = dates(plain)
     found_words = words(plain)
+    found_clocks = clocks(plain)
+    numbered = list(_numbered(plain, found_dates))
+    taken = [(d.start, d.end) for d in (*found_dates, *found_clocks)]
+    found_quantities = quantities(plain, [*taken, *numbered])
+    names = _names(plain, [*taken, *((q.start, q.end) for q in found_quantities)])
     return Elements(
         text=text,
         words=found_words,
-        quantities=tuple(quantities(plain, [(d.start, d.end) for d in found_dates])),
+        quantities=tuple(found_quantities),
         dates=tuple(found_dates),
-        names=tuple(_names(plain, found_dates)),
-        directions=tuple(_directions(found_words)),
+        clocks=tuple(found_clocks),
+        names=tuple(names),
+        directions=tuple(
+            word
+            for word in _directions(found_words)
+            if not any(name.start <= word.start < name.end for name in names if not name.initial)
+        ),
         negations=tuple(_negations(found_words)),
         hedges=tuple(w for w in found_words if w.lower in HEDGES and w.text != "May"),
         quotations=tuple(
@@ -165,14 +219,29 @@ def elements(text: str) -> Elements:
     )
 
 
-def _names(text: str, taken: list[Date]) -> list[Name]:
+def _numbered(text: str, found: list[Date]) -> Iterator[tuple[int, int]]:
+    """Where the number of a name stands, so that it is not read as a quantity."""
+    for match in _NUMBERED.finditer(text):
+        start, end = match.span("number")
+        word = match["word"].lower()
+        if word in SENTENCE_STARTERS or word in _NO_NAME:
+            continue
+        if not any(d.start < end and match.start() < d.end for d in found):
+            yield start, end
+
+
+def _names(text: str, taken: list[tuple[int, int]]) -> list[Name]:
     """Capitalised stretches and identifiers, joined over "of", "and" and the like."""
     stretches: list[tuple[int, int]] = []
     for match in _CAPITALISED.finditer(text):
         start, end = match.span()
+        numbered = _NUMBERED.match(text, start)
+        if numbered and numbered["word"].lower() not in SENTENCE_STARTERS | _NO_NAME:
+            if not any(begin < numbered.end() and numbered.start() < stop for begin, stop in taken):
+                end = numbered.end()
         while end > start and text[end - 1] in ".'’&-–":
             end -= 1
-        if end <= start or any(start < d.end and d.start < end for d in taken):
+        if end <= start or any(start < stop and begin < end for begin, stop in taken):
             continue
         if start and (text[start - 1].isalnum() or text[start - 1] in "$€£"):
             continue

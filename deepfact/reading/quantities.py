@@ -125,7 +125,7 @@ _NOUN = re.compile(r"\s+(?:of\s+(?:the|its|their)\s+)?([a-z][a-z-]+)(?:\s+([a-z]
 _NO_NOUNS = """
 per of to in and or by from for at on is a an the were was are had have has with against than that
 which who between within under over more less fewer while where when as after before percent
-through into out off down up only later earlier did could would may might
+two three four five six seven eight nine ten through into out off down up only later earlier did could would may might
 """
 _NO_NOUN = frozenset(_NO_NOUNS.split())
 
@@ -148,6 +148,8 @@ class Quantity:
     """As written, lower case."""
     noun: str = ""
     """For a count, the one or two words that say of what."""
+    size: float = 1.0
+    """What of `factor` is due to the unit, rather than to "thousand" or "million"."""
     about: bool = False
     bound: int = 0
     """+1 for "more than", -1 for "less than", else 0."""
@@ -155,7 +157,7 @@ class Quantity:
     @property
     def stated(self) -> float:
         """The number before its unit, scale applied: 9,750 of "9,750 hectares"."""
-        return self.value / UNITS[self.unit][1] if self.unit in UNITS else self.value
+        return self.value / self.size
 
     @property
     def exact(self) -> bool:
@@ -186,12 +188,13 @@ def _ranges(text: str, found: list[Quantity]) -> list[Quantity]:
         between = text[first.end : second.start].strip().lower()
         if first.dimension or between not in ("-", "–", "to", "and", "or", "against"):
             continue
-        size = second.factor if first.factor == 1 else UNITS.get(second.unit, ("", 1.0))[1]
+        size = second.factor if first.factor == 1 else second.size
         found[at] = replace(
             first,
             value=first.value * size,
             step=first.step * size,
             factor=first.factor * size,
+            size=second.size,
             dimension=second.dimension,
             noun=second.noun,
         )
@@ -237,6 +240,7 @@ def _quantity(text: str, match: re.Match[str], start: int, end: int) -> Quantity
         factor=factor,
         dimension=dimension,
         unit=unit,
+        size=factor / scale,
         noun="" if dimension else _noun(text, end),
         about=bool(_ABOUT.search(before)) or bool(match["frac"]),
         bound=1 if _AT_LEAST.search(before) else -1 if _AT_MOST.search(before) else 0,

@@ -37,7 +37,6 @@ def commit(
     """See `BenchmarkStore.commit`."""
     if not revisions:
         raise BenchmarkError("a version needs at least one revision", where=store.name)
-    added: set[str] = set()
     with locked(store):
         base = store.load(parent) if parent is not None else None
         state = apply(base.state if base else EMPTY, revisions, where=store.name)
@@ -45,9 +44,9 @@ def commit(
         version = max(store.versions(), default=0) + 1
         staging = store.folder / "versions" / f".staging-{version}"
         staging.mkdir()  # marks the commit as begun: from here on there is something to clear
-        for source in sources:
-            store.sources.add(source)
-            added.add(source.id)
+        cards = list(sources)
+        store.sources.add(*cards)
+        added = {card.id for card in cards}
         _check_sources(revisions, held | added, store.name)
         texts = {
             "revisions.jsonl": jsonl(revision.canonical() for revision in revisions),

@@ -11,7 +11,7 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, TypeVar
+from typing import Any, Callable, Iterable, Iterator, Sequence, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -22,6 +22,9 @@ T = TypeVar("T")
 
 MAX_LINE = 8 * 1024 * 1024
 """Longest line of a JSON Lines or CSV file, in bytes. A longer one is surely a mistake."""
+
+MANY = 32
+"""From so many files on, the whole disk is synced once instead of each file."""
 
 MIGRATIONS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """``(record name, schema version) -> step to the next version``. Steps are named functions
@@ -194,19 +197,46 @@ def write_text(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file so that it is there whole or not at all, and durable on return."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, staged = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    write_many([(path, data)])
+
+
+def write_many(files: Iterable[tuple[Path, bytes]]) -> None:
+    """Write files, each there whole or not at all, and all durable on return.
+
+    The disk is waited for once all are written, which is many times faster than file by file.
+    """
+    staged: list[tuple[Path, Path]] = []
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(staged).chmod(0o644)
-        Path(staged).replace(path)
+        for path, data in files:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(
+                dir=path.parent, prefix=f".{path.name}.", suffix=".part"
+            )
+            staged.append((Path(name), path))
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+        _sync([part for part, _ in staged])
+        for part, path in staged:
+            part.chmod(0o644)
+            part.replace(path)
     except BaseException:
-        Path(staged).unlink(missing_ok=True)
+        for part, _ in staged:
+            part.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    _sync(sorted({path.parent for _, path in staged}))
+
+
+def _sync(paths: Sequence[Path]) -> None:
+    """Wait until files or folders are on disk: one by one, or all at once when they are many."""
+    if len(paths) > MANY and hasattr(os, "sync"):
+        os.sync()
+        return
+    for path in paths:
+        if path.is_dir():
+            sync_folder(path)
+        else:
+            with path.open("rb+") as file:
+                os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:

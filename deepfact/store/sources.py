@@ -13,7 +13,7 @@ from pathlib import Path
 
 from deepfact.errors import BenchmarkError, IntegrityError
 from deepfact.records import Source
-from deepfact.store.files import read_record, write_text
+from deepfact.store.files import read_record, write_many
 
 _PREFIX = "sha256:"
 _ID = re.compile(r"sha256:[0-9a-f]{64}")
@@ -65,20 +65,24 @@ class SourceStore(Mapping[str, Source]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def add(self, source: Source) -> None:
-        """Keep a source; one that is here already is left as it is.
+    def add(self, *sources: Source) -> None:
+        """Keep sources; one that is here already is left as it is.
 
         Raises:
-            BenchmarkError: its id is not the hash of its card.
+            BenchmarkError: the id of one is not the hash of its card; none was added.
         """
-        if source.content_hash() != source.id:
-            raise BenchmarkError(
-                f"the id of source {source.title!r} is not the hash of its card",
-                fix="leave the id out; Source.create works it out",
-            )
-        path = self.path(source.id)
-        if not path.is_file():
-            write_text(path, render(source))
+        for source in sources:
+            if source.content_hash() != source.id:
+                raise BenchmarkError(
+                    f"the id of source {source.title!r} is not the hash of its card",
+                    fix="leave the id out; Source.create works it out",
+                )
+        new = {self.path(source.id): source for source in sources}
+        write_many(
+            (path, render(source).encode("utf-8"))
+            for path, source in new.items()
+            if not path.is_file()
+        )
 
 
 class KeptSources(Mapping[str, Source]):

@@ -17,6 +17,8 @@ from deepfact.web import pages
 
 LOG = logging.getLogger("deepfact.web")
 
+FORBIDDEN = 403
+
 TOLD = {
     Receipt.STALE: "You have decided this case, or taken a decision back, in another window since "
     "this form was opened. What you have just sent was not kept.",
@@ -38,7 +40,10 @@ def refuse(
         after: the case to go on from.
     """
     LOG.warning("refused %s: %s (%d)", request.method, title, status)
-    return pages.page("message", status=status, title=title, text=text, lost=lost, after=after)
+    return pages.page(
+        "message", status=status, title=title, text=text, lost=lost, after=after,
+        home=status != FORBIDDEN,
+    )  # fmt: skip
 
 
 def static(request: Request) -> Response:
@@ -61,7 +66,7 @@ def failed(request: Request, error: Exception) -> Response:
     what = str(error) if isinstance(error, DeepFactError) else type(error).__name__
     LOG.error("failed %s: %s", request.method, what)
     return pages.page(
-        "message", status=500, title="Something went wrong here", lost="", after="",
+        "message", status=500, title="Something went wrong here", lost="", after="", home=True,
         text="Decisions that were kept are safe. Whoever runs the server finds the reason in its "
         "output.",
     )  # fmt: skip

@@ -169,7 +169,7 @@ def test_one_text_or_one_address_is_one_origin():
         found = examine(ledger(*pair), Thresholds())
         assert "claims_share_one_origin: cards=2" in {one.line() for one in found.findings}
         assert "thin_source_corpus: linked_sources=1" in {one.line() for one in found.findings}
-    empty = card(1, text=""), card(2, text="")
+    empty = card(1, text="", url=""), card(2, text="", url="")
     assert "claims_share_one_origin" not in codes(ledger(*empty))
 
 
