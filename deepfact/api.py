@@ -46,6 +46,7 @@ def verify(
     verifier: str | VerifierSpec | Verifier = "local",
     *,
     limit: int = 0,
+    workspace: Path | str | None = None,
     watch: Watcher | None = None,
 ) -> list[Outcome]:
     """One outcome for each claim, in the order of the claims.
@@ -54,7 +55,11 @@ def verify(
         version: what to verify.
         verifier: a kind, a spec, or an object with ``verify(claim, context)``.
         limit: only the first so many claims; 0 is all.
+        workspace: folder for what a verifier keeps; a panel keeps the answers it paid for.
         watch: is told of progress.
+
+    Raises:
+        RunIncomplete: answers are missing; calling it again goes on.
     """
     from deepfact.executors.local import run_verifier
     from deepfact.run_state import Progress
@@ -62,7 +67,9 @@ def verify(
 
     spec = VerifierSpec(kind=verifier) if isinstance(verifier, str) else verifier
     name = spec.label if isinstance(spec, VerifierSpec) else type(spec).__name__
-    built = build_verifier(spec) if isinstance(spec, VerifierSpec) else spec
+    built = spec
+    if isinstance(spec, VerifierSpec):
+        built = build_verifier(spec, workspace=Path(workspace) if workspace else None)
     claims = version.claims[: limit or None]
     found: dict[str, Outcome] = {}
     failed = 0

@@ -104,7 +104,8 @@ def _ask(run: Run, spec: VerifierSpec, version: BenchmarkVersion) -> dict[str, O
     done, failed = len(claims) - len(open_claims), 0
     step = f"verify: {spec.label}"
     run.watch(Progress(step, done, len(claims)))
-    asked = run_verifier(build_verifier(spec), open_claims, run.context, name=spec.label)
+    verifier = build_verifier(spec, workspace=run.journal.folder)
+    asked = run_verifier(verifier, open_claims, run.context, name=spec.label)
     for outcome in asked if open_claims else ():
         run.journal.append(Answered(at=now(), verifier=spec.label, outcome=outcome))
         known[outcome.claim_id] = outcome

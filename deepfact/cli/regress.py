@@ -52,16 +52,14 @@ def regress(
         bool,
         typer.Option(
             "--save-answers",
-            help="Add the answers that were used to the export beside the baseline, so that CI "
-            "can replay them without a key. The baseline stays.",
+            help="Add the answers used to the export beside the baseline, for CI to replay.",
         ),
     ] = False,
     update_baseline: Annotated[
         bool,
         typer.Option(
             "--update-baseline",
-            help="Accept what came out as the new baseline. Refused while answers are missing, "
-            "or when a pin does not hold.",
+            help="Accept what came out as the new baseline; refused while answers are missing.",
         ),
     ] = False,
     responses: Annotated[

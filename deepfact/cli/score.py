@@ -61,7 +61,9 @@ def verify(
         raise InputError("this file exists", where=str(out), fix="overwrite it with --force")
     version = api.load(benchmark, root=root)
     with progress() as watch:
-        outcomes = api.verify(version, verifier_spec(verifier), limit=limit, watch=watch)
+        outcomes = api.verify(
+            version, verifier_spec(verifier), limit=limit, workspace=out.parent, watch=watch
+        )
     write_text(out, jsonl(outcome.canonical() for outcome in outcomes))
     failed = sum(outcome.kind == "failure" for outcome in outcomes)
     if as_json:

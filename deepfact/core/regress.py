@@ -179,7 +179,7 @@ def check_gates(
 
 def _losses(gates: RegressGates, found: PairedDifference) -> list[GateResult]:
     lost, gained, n = found.only_first, found.only_other, found.n
-    counts = f"{lost} claims lost, {gained} gained, of {n} ({found.group})"
+    counts = f"{lost} lost, {gained} gained, of {n} ({found.group})"
     results = []
     if gates.significance is not None:
         p, alpha = found.p_value, gates.significance

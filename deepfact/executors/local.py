@@ -11,7 +11,7 @@ import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from deepfact.errors import DeepFactError
+from deepfact.errors import DeepFactError, RunIncomplete
 from deepfact.records import Claim, FailureReason, Outcome, Verdict, VerificationFailure
 
 Verify = Callable[[Claim, Any], Any]
@@ -23,25 +23,39 @@ def run_verifier(
 ) -> Iterator[Outcome]:
     """An outcome for each claim, as they come.
 
+    A claim whose answer is still owed (a batch that is not back, a replay that lacks it) holds
+    up no other: all are asked about before that is raised.
+
     Args:
         verifier: has ``verify(claim, context)``, plain or a coroutine; or ``verify_all(claims,
-            context)``, which yields outcomes in any order.
+            context)``, which yields outcomes in any order. One with ``aclose()`` is closed.
         claims: what to ask about; ids are unique.
         context: handed to the verifier as it is.
         name: put on outcomes that do not name their verifier.
         concurrency: how many coroutines run at once; plain functions run one after another.
 
     Raises:
+        RunIncomplete: answers are missing; asking again later goes on.
         DeepFactError: the verifier says that it can answer nothing at all.
     """
     if hasattr(verifier, "verify_all"):
-        outcomes = _matched(verifier.verify_all, claims, context)
+        outcomes: Iterator[Outcome | RunIncomplete] = _matched(verifier.verify_all, claims, context)
     elif inspect.iscoroutinefunction(verifier.verify):
-        outcomes = _concurrent(verifier.verify, claims, context, concurrency)
+        outcomes = _concurrent(verifier, claims, context, concurrency)
     else:
         outcomes = (_one(verifier.verify, claim, context) for claim in claims)
+    owed: list[RunIncomplete] = []
     for outcome in outcomes:
-        yield outcome if outcome.verifier else outcome.model_copy(update={"verifier": name})
+        if isinstance(outcome, RunIncomplete):
+            owed.append(outcome)
+        else:
+            yield outcome if outcome.verifier else outcome.model_copy(update={"verifier": name})
+    if owed:
+        raise RunIncomplete(
+            f"{len(owed)} of {len(claims)} claims have no answer yet: {owed[0].what}",
+            where=owed[0].where or name,
+            fix=owed[0].fix,
+        )
 
 
 def failed(claim: Claim, reason: FailureReason, detail: str) -> VerificationFailure:
@@ -56,12 +70,14 @@ def _reason(error: Exception) -> tuple[FailureReason, str]:
     return reason, f"{type(error).__name__}: {error}"
 
 
-def _one(verify: Verify, claim: Claim, context: Any) -> Outcome:
+def _one(verify: Verify, claim: Claim, context: Any) -> Outcome | RunIncomplete:
     try:
         answer = verify(claim, context)
         if inspect.isawaitable(answer):  # a plain function may hand back a coroutine
             answer = asyncio.run(_awaited(answer))
         return _checked(answer, claim)
+    except RunIncomplete as error:
+        return error
     except DeepFactError:
         raise
     except Exception as error:
@@ -111,17 +127,17 @@ def _matched(verify_all: VerifyAll, claims: Sequence[Claim], context: Any) -> It
 
 
 def _concurrent(
-    verify: Verify, claims: Sequence[Claim], context: Any, concurrency: int
-) -> Iterator[Outcome]:
+    verifier: Any, claims: Sequence[Claim], context: Any, concurrency: int
+) -> Iterator[Outcome | RunIncomplete]:
     """Coroutines, at most ``concurrency`` at once, driven from plain code one outcome at a time."""
 
-    async def outcomes() -> AsyncIterator[Outcome]:
+    async def outcomes() -> AsyncIterator[Outcome | RunIncomplete]:
         waiting = iter(claims)
-        running: set[asyncio.Task[Outcome]] = set()
+        running: set[asyncio.Task[Outcome | RunIncomplete]] = set()
         try:
             while True:
                 while len(running) < max(concurrency, 1) and (claim := next(waiting, None)):
-                    running.add(asyncio.create_task(_one_async(verify, claim, context)))
+                    running.add(asyncio.create_task(_one_async(verifier.verify, claim, context)))
                 if not running:
                     return
                 done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
@@ -131,6 +147,8 @@ def _concurrent(
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
+            if hasattr(verifier, "aclose"):
+                await verifier.aclose()
 
     with asyncio.Runner() as runner:
         stream = outcomes()
@@ -142,13 +160,15 @@ def _concurrent(
             yield outcome  # closed here, the runner cancels what is still in flight
 
 
-async def _next(stream: AsyncIterator[Outcome]) -> Outcome:
+async def _next(stream: AsyncIterator[Outcome | RunIncomplete]) -> Outcome | RunIncomplete:
     return await anext(stream)
 
 
-async def _one_async(verify: Verify, claim: Claim, context: Any) -> Outcome:
+async def _one_async(verify: Verify, claim: Claim, context: Any) -> Outcome | RunIncomplete:
     try:
         return _checked(await verify(claim, context), claim)
+    except RunIncomplete as error:
+        return error
     except DeepFactError:
         raise
     except Exception as error:

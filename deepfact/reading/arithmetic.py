@@ -156,7 +156,9 @@ def _times_between(claim: Quantity, stated: Sequence[Stated]) -> Iterator[Result
         start, finish = _day(first), _day(second)
         if start is None or finish is None:
             continue
-        coarse = 0.0 if first.day and second.day else 31.0 if first.month and second.month else 366.0
+        coarse = (
+            0.0 if first.day and second.day else 31.0 if first.month and second.month else 366.0
+        )
         gap = abs(finish - start)
         unit = max(1.0, claim.factor / DAY)
         slack = DAY * max(coarse, 0.5 * unit if unit >= 28 else 0.0)

@@ -16,6 +16,9 @@ from deepfact.reading.dates import Clock, Date, clocks, dates
 from deepfact.reading.lexicon import (
     DIRECTIONS,
     HEDGES,
+    IDLE_AFTER,
+    IDLE_BEFORE,
+    MOVING,
     NEGATORS,
     SENTENCE_STARTERS,
     SPEECH,
@@ -36,10 +39,11 @@ _NUMBERED = re.compile(
     r"(?![\d:]|[.,]\d|\s?%|\s(?:percent|million|thousand|billion|per)\b)"
 )
 """A name that ends in a number: "Airon 9", "Article 8", "Report 41"."""
-_NO_NAME = frozenset(
-    "nearly about around almost roughly another only just up than least some since until "
-    "approximately every further altogether".split()
-)
+_NO_NAMES = """
+nearly about around almost roughly another only just up than least some since until approximately
+every further altogether of with by off up
+"""
+_NO_NAME = SENTENCE_STARTERS | frozenset(_NO_NAMES.split())
 _CLAUSE_END = re.compile(
     r"[;:()—–]\s|,\s(?!\d)|\s(?=(?:and|but|while|whereas|where|when|which|who|although|though|"
     r"because|after|before|rather than|instead of)\s)"
@@ -224,7 +228,7 @@ def _numbered(text: str, found: list[Date]) -> Iterator[tuple[int, int]]:
     for match in _NUMBERED.finditer(text):
         start, end = match.span("number")
         word = match["word"].lower()
-        if word in SENTENCE_STARTERS or word in _NO_NAME:
+        if word in _NO_NAME:
             continue
         if not any(d.start < end and match.start() < d.end for d in found):
             yield start, end
@@ -236,9 +240,10 @@ def _names(text: str, taken: list[tuple[int, int]]) -> list[Name]:
     for match in _CAPITALISED.finditer(text):
         start, end = match.span()
         numbered = _NUMBERED.match(text, start)
-        if numbered and numbered["word"].lower() not in SENTENCE_STARTERS | _NO_NAME:
-            if not any(begin < numbered.end() and numbered.start() < stop for begin, stop in taken):
-                end = numbered.end()
+        if numbered and numbered["word"].lower() not in _NO_NAME:
+            stretch = numbered.span()
+            if not any(stretch[0] < stop and begin < stretch[1] for begin, stop in taken):
+                end = stretch[1]
         while end > start and text[end - 1] in ".'’&-–":
             end -= 1
         if end <= start or any(start < stop and begin < end for begin, stop in taken):
@@ -284,11 +289,14 @@ def _directions(found: tuple[Word, ...]) -> list[Direction]:
     out = []
     for at, word in enumerate(found):
         entry = DIRECTIONS.get(word.stem) or DIRECTIONS.get(word.lower)
-        if entry is None and word.lower in ("up", "down") and at + 1 < len(found):
-            following = found[at + 1].text
-            leads_in = ("from", "by") if word.lower == "up" else ("from", "by", "to")
-            if following[0].isdigit() or found[at + 1].lower in leads_in:
+        before = found[at - 1].lower if at else ""
+        following = found[at + 1].lower if at + 1 < len(found) else ""
+        if word.lower in ("up", "down") and following and before not in IDLE_BEFORE["up"]:
+            leads_in = ("from", "by", "to") if before in MOVING else ("from", "by")
+            if following[0].isdigit() or following in leads_in:
                 entry = ("amount", 1 if word.lower == "up" else -1)
+        if before in IDLE_BEFORE.get(word.lower, ()) or following in IDLE_AFTER.get(word.lower, ()):
+            continue
         if entry is not None and not _bounds_a_number(found, at):
             out.append(Direction(word.text, word.start, word.end, *entry))
     return out

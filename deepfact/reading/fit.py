@@ -31,7 +31,9 @@ MANY = 5
 class Fit:
     """A claim and the passages read for it, with what was measured of them kept."""
 
-    def __init__(self, claim: Elements, scored: Sequence[Read], library: Library, limit: int):
+    def __init__(
+        self, claim: Elements, scored: Sequence[Read], library: Library, limit: int
+    ) -> None:
         """
         Args:
             claim: the claim taken apart.

@@ -20,7 +20,7 @@ NEGATORS = frozenset(_NEGATING.split())
 
 _AXES = """
 amount: increase rise rose risen grow grew grown growth climb gain higher more greater larger expand
-  widen accelerate boost elevate enhance surge jump upregulate promote stimulate induce activate
+  widen accelerate boost elevate enhance surge jump upregulate promote induce activate
   exceed above faster longer stronger heavier older strengthen raise raised upward elevated
   / decrease decline fall fell fallen drop reduce reduction lower less fewer smaller shrink shrank
   narrow slow slowed cut diminish slump halve below weaken downregulate inhibit suppress
@@ -29,20 +29,17 @@ quality: improve improvement better best / worsen worse worst deteriorate degrad
 rank: highest largest most maximum biggest longest fastest majority
   / lowest smallest least minimum shortest slowest minority
 order: before prior earlier precede preceding / after later afterwards subsequently following
-turn: first / last
-decision: approve accept grant ratify adopt upheld uphold endorse
+decision: approve accept ratify adopt upheld uphold endorse
   / reject deny denied refuse veto overturn overturned dismiss
 outcome: succeed success met pass passed achieve / fail failure miss missed
-trade: buy bought acquire purchase / sell sold divest
 state: open launch start begin began commence introduce resume
   / close end stop halt discontinue terminate withdraw withdrew withdrawn suspend suspended
-allow: allow permit enable require / prohibit ban forbid exempt
+allow: allow enable permitted / prohibit ban forbid forbade forbidden exempt
 sign: positive / negative
 result: profit surplus / loss deficit
 effect: effective safe significant / ineffective unsafe insignificant nonsignificant
 chance: possible likely / impossible unlikely
 fit: consistent agree / inconsistent disagree
-need: dependent / independent
 duty: mandatory compulsory binding / voluntary optional
 stay: permanent / temporary interim
 owner: public / private
@@ -50,10 +47,8 @@ side: internal upstream northern eastern / external downstream southern western
 path: direct directly / indirect indirectly
 sex: male men / female women
 share: include included / exclude excluded
-all: all always every / none never
 average: mean / median
 support: support favour favor / oppose
-timing: early / late
 """
 
 
@@ -70,8 +65,33 @@ def _directions() -> dict[str, tuple[str, int]]:
 DIRECTIONS = _directions()
 """``stem -> (axis, +1 or -1)``: words on one axis with different signs exclude each other."""
 
-RANK_AXES = frozenset(("rank", "turn", "order", "average", "timing", "all"))
+RANK_AXES = frozenset(("rank", "order", "average", "state"))
 """Axes whose words often stand side by side in a true passage, so that a difference says less."""
+
+_MOVING = "was were is are went came moved gone be been stood"
+MOVING = frozenset(_MOVING.split())
+"""Words between which and "to" a lone "up" or "down" is a direction."""
+_PHRASES = {
+    "up": "make makes made making pick picked put puts take took set sets",
+    "more": "or",
+    "less": "or",
+    "fewer": "or",
+    "end": "the year's",
+    "start": "the",
+    "close": "came come very",
+}
+IDLE_BEFORE = {word: frozenset(others.split()) for word, others in _PHRASES.items()}
+"""What comes before a direction word that is none there: "makes up", "five or more"."""
+IDLE_AFTER = {
+    "close": frozenset(("to",)),
+    "end": frozenset(("of",)),
+    "start": frozenset(("of",)),
+    "cut": frozenset(("off",)),
+}
+"""What comes after one: "close to", "the end of"."""
+_FORBIDDING = "forbid forbade forbidden ban banned prohibit prohibited bar barred"
+FORBIDDING = frozenset(stem(word) for word in _FORBIDDING.split())
+"""Stems of verbs that deny what they govern, so that "may not" and "forbade" agree."""
 
 _HEDGE_WORDS = """
 may might could possibly perhaps potentially probably presumably apparently reportedly allegedly
@@ -80,7 +100,8 @@ intend aims hopes hope proposed proposes anticipates anticipated targets estimat
 preliminary provisional tentative suggests suggest suggested appears seems likely unlikely
 hypothesis hypothesise hypothesize speculated speculate speculation believes thinks assumes assuming
 assumption modelled modeled simulated simulation would should unclear unconfirmed scenario
-considering exploring hypothetical prospective pending
+considering exploring hypothetical prospective pending model models modelling believe belief
+estimate expectation hoped expecting studying recommends recommended due
 """
 HEDGES = frozenset(_HEDGE_WORDS.split())
 """Lower-case words by which a text says that something is not (yet) a fact."""

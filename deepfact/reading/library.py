@@ -120,7 +120,8 @@ class Library:
         return 1.0 + 0.5 * math.log((self.size + 1) / (self._counts[stem] + 1))
 
     def read(self, query: str, claim: Elements, limit: int) -> list[tuple[Reading, Alignment]]:
-        """The ``limit`` passages that bear most on a claim, best first, then by position.
+        """The passages that may bear on a claim, best first, then by position: ``4 * limit`` that
+        share a word with it, and in a small library all of them.
 
         BM25 picks the candidates; in a small library every sentence is one, for a paraphrase
         may share no word. Words in common, a little of BM25, and a number or date of the
@@ -142,7 +143,7 @@ class Library:
             value += 0.08 * (not numbers.isdisjoint(self.index.stems_of(at)))
             scored.append((-round(value, 9), at, reading, fit))
         scored.sort(key=lambda item: item[:2])
-        return [(reading, fit) for _, _, reading, fit in scored[:limit]]
+        return [(reading, fit) for _, _, reading, fit in scored]
 
     def with_numbers(self) -> Iterator[Reading]:
         """Every passage that holds a digit or a spelt-out number, in order."""

@@ -105,7 +105,7 @@ def _reckoned(fit: Fit, quantity: Quantity) -> tuple[Side | None, Side | None]:
         if bears(quantity, result):
             if best is None or score > best[0]:
                 best = score, result
-        elif _asked_for(fit, quantity, result) and (nearest is None or score > nearest[0]):
+        elif _asked_for(quantity, result) and (nearest is None or score > nearest[0]):
             nearest = score, result
     if best is not None:
         return _side(reads, fits, best[1], 0.3 + 0.5 * best[0]), None
@@ -114,7 +114,7 @@ def _reckoned(fit: Fit, quantity: Quantity) -> tuple[Side | None, Side | None]:
     return None, None
 
 
-def _asked_for(fit: Fit, quantity: Quantity, result: Result) -> bool:
+def _asked_for(quantity: Quantity, result: Result) -> bool:
     """Whether a result is what such a number of a claim would be reckoned from: operands of one
     sentence, or times that two passages state, and no accident of unlike things."""
     if result.how in ("remainder", "sum", "product", "share") and quantity.dimension != "percent":

@@ -1,4 +1,4 @@
-"""Negation and direction: whether a passage says the opposite of what the claim says.
+"""Direction, comparison and negation: whether a passage says the opposite of what the claim says.
 
 Pure. Only passages that speak of the same things count, and a turned direction under a turned
 negation ("did not rise" against "fell") is no opposition.
@@ -6,51 +6,80 @@ negation ("did not rise" against "fell") is no opposition.
 
 from __future__ import annotations
 
-from typing import Sequence
+import re
+from typing import Iterator, Sequence
 
 from deepfact.reading.elements import Direction, Elements, Negation
 from deepfact.reading.findings import Finding, Side, Status, settle
-from deepfact.reading.lexicon import RANK_AXES
-from deepfact.reading.library import Alignment, Reading, Vocabulary, local_match
+from deepfact.reading.fit import Fit, Read, Span
+from deepfact.reading.lexicon import FORBIDDING, RANK_AXES
+from deepfact.reading.library import Vocabulary
+from deepfact.reading.names import holds
+from deepfact.reading.quantities import Quantity, agrees
 from deepfact.retrievers.words import stem
 
 NEEDED = 0.3
-"""How well a passage must fit the claim for its polarity to say anything."""
+"""How well a passage must bear on a word for its polarity to say anything."""
+ANCHOR = 40
+"""Characters within which a number and a direction belong together."""
+ANCHORED = 0.25
+"""What it adds that both directions go with the same number."""
+TURNED = 0.85
+"""What a claim's own negation counts where the passage has none."""
+
+_MEASURED = ("amount", "quality")
+_OTHER_SIDE = re.compile(
+    r"\b(?:than|compared with|compared to|next to|against|unlike|relative to|versus)\s(?:the\s)?$",
+    re.I,
+)
+_VALUE_FIRST = re.compile(r"\b(?:for|in|at|by|of|from|with)\s(?:the\s)?$")
+_FROM_TO = re.compile(r"\bfrom\b[^.;]{1,60}\bto\b")
+_IDLE = re.compile(r"^(?:no (?:later|more|less|fewer) than|hardly any|not (?:only|until))\b", re.I)
 
 
-def polarity_findings(
-    claim: Elements, readings: Sequence[tuple[Reading, Alignment]]
-) -> list[Finding]:
+def polarity_findings(fit: Fit) -> list[Finding]:
     """One finding for each direction word of the claim, and one for its negation."""
-    near = [(reading, fit) for reading, fit in readings if fit.near >= NEEDED]
-    flips = {id(reading): _negation_flip(claim, reading) for reading, _ in near}
-    findings = [_direction(claim, word, near) for word in claim.directions]
-    negation = _negation(claim, near, flips)
+    findings = [_direction(fit, word) for word in fit.claim.directions]
+    negation = _negation(fit)
     return [*findings, negation] if negation is not None else findings
 
 
-def _direction(
-    claim: Elements,
-    word: Direction,
-    near: Sequence[tuple[Reading, Alignment]],
-) -> Finding:
+# --- directions --------------------------------------------------------------------------
+
+
+def _direction(fit: Fit, word: Direction) -> Finding:
     bearing: list[Side] = []
     against: list[Side] = []
-    around = claim.around(word.start, word.end)
-    for reading, fit in near:
-        for other in reading.elements.directions:
-            if other.axis != word.axis:
-                continue
-            local = local_match(around, reading.elements.around(other.start, other.end))
-            score = 0.55 * fit.near + 0.45 * local
-            turned = _negated(word, claim) != _negated(other, reading.elements)
-            opposed = (other.sign != word.sign) != turned
-            if opposed and word.axis in RANK_AXES:
-                score *= 0.8
-            side = Side(score, reading, other.text)
-            (against if opposed else bearing).append(side)
-    finding = Finding("direction", word.text, word.start, word.end, Status.MISSING)
+    mine = (word.start, word.end)
+    for read in fit.wide:
+        if fit.relevance(mine, read) < NEEDED:
+            continue
+        for other, words, score in _opposites(fit, word, read):
+            (bearing if other == word.sign else against).append(Side(score, read[0], words))
+    finding = Finding("direction", word.text, *mine, Status.MISSING)
     return settle(finding, bearing, against)
+
+
+def _opposites(fit: Fit, word: Direction, read: Read) -> Iterator[tuple[int, str, float]]:
+    """``(sign, the source's words, fit)`` of all that a passage says on the word's axis."""
+    mine = (word.start, word.end)
+    passage = read[0].elements
+    turned = -1 if _negated(word, fit.claim) else 1
+    for other in passage.directions:
+        if other.axis != word.axis:
+            continue
+        score = fit.place(mine, read, (other.start, other.end))
+        if _same_anchor(fit.claim, word, passage, other):
+            score += ANCHORED
+        elif word.axis in RANK_AXES:
+            score *= 0.8
+        sign = other.sign * (-1 if _negated(other, passage) else 1) * turned
+        yield sign, other.text, min(1.0, score)
+    if word.axis not in _MEASURED:
+        return
+    near = fit.place(mine, read)
+    for sign, words in (*_trend(passage), *_compared(fit.claim, passage)):
+        yield sign * turned, words, near
 
 
 def _negated(word: Direction, statement: Elements) -> bool:
@@ -65,78 +94,156 @@ def _negated(word: Direction, statement: Elements) -> bool:
     )
 
 
-def _negation_flip(claim: Elements, reading: Reading) -> tuple[Finding, Side] | None:
-    """A finding when claim and passage differ in negation of the same words, else None."""
-    mine, theirs = claim.negations, reading.elements.negations
-    for negation in theirs:
-        shared = _shared(negation, claim.stems)
-        if shared and not any(_touch(negation, own, claim) for own in mine):
-            word = next((w for w in claim.content if Vocabulary(shared).match(w.stem)), None)
-            if word is not None:
-                text = claim.text[word.start : word.end]
-                finding = Finding("negation", text, word.start, word.end, Status.MISSING)
-                return finding, Side(
-                    len(shared) / max(1, len(negation.scope)), reading, negation.text
-                )
-    for own in mine:
-        shared = frozenset(s for s in own.scope if reading.vocabulary.match(s))
-        if 2 * len(shared) > len(own.scope) and not any(
-            _touch(other, own, claim) for other in theirs
-        ):
-            end = max(w.end for w in claim.words if w.stem in shared and w.start > own.start)
-            end = min(end, own.end + 40) if end > own.end else own.end
-            end = max((w.end for w in claim.words if w.end <= end), default=own.end)
-            finding = Finding(
-                "negation", claim.text[own.start : end], own.start, end, Status.MISSING
-            )
-            return finding, Side(len(shared) / max(1, len(own.scope)), reading)
-    return None
+def _same_anchor(claim: Elements, mine: Direction, passage: Elements, other: Direction) -> bool:
+    """Whether both directions go with one number: "fell by 3.2 percent", "up by 3.2 percent"."""
+    return any(
+        agrees(one, two) for one in _anchors(claim, mine) for two in _anchors(passage, other)
+    )
 
 
-def _shared(negation: Negation, claim_stems: frozenset[str]) -> frozenset[str]:
-    vocabulary = Vocabulary(claim_stems)
-    return frozenset(s for s in negation.scope if vocabulary.match(s))
+def _anchors(statement: Elements, word: Direction) -> list[Quantity]:
+    return [
+        q
+        for q in statement.quantities
+        if 0 <= q.start - word.end <= ANCHOR or 0 <= word.start - q.end <= ANCHOR // 4
+    ]
 
 
-def _touch(theirs: Negation, own: Negation, claim: Elements) -> bool:
-    """Whether two negations may be the same one: their scopes meet, or both are unclear."""
-    if not own.scope or not theirs.scope:
-        return True
-    vocabulary = Vocabulary(own.scope)
-    return any(vocabulary.match(s) for s in theirs.scope) or len(claim.negations) > 2
+def _trend(passage: Elements) -> Iterator[tuple[int, str]]:
+    """The sign of "from 1,160 florins to 1,080 florins"."""
+    for match in _FROM_TO.finditer(passage.text):
+        inside = [q for q in passage.quantities if match.start() <= q.start < match.end()]
+        after = [q for q in passage.quantities if q.start >= match.end()]
+        if inside and after and inside[-1].dimension == after[0].dimension:
+            first, second = inside[-1], after[0]
+            if first.value != second.value:
+                sign = 1 if second.value > first.value else -1
+                yield sign, f"from {first.text} to {second.text}"
 
 
-def _negation(
-    claim: Elements,
-    near: Sequence[tuple[Reading, Alignment]],
-    flips: dict[int, tuple[Finding, Side] | None],
-) -> Finding | None:
+def _compared(claim: Elements, passage: Elements) -> Iterator[tuple[int, str]]:
+    """How two named things compare by the numbers that a passage gives for each."""
+    values = list(_valued(passage))
+    others = [n for n in claim.names if _OTHER_SIDE.search(claim.text[: n.start])]
+    for other in others:
+        theirs = [q for text, q in values if holds(text.lower(), other)]
+        named = [n for n in claim.names if n is not other and n not in others]
+        ours = [
+            (text, q)
+            for text, q in values
+            if not holds(text.lower(), other)
+            and (any(holds(text.lower(), n) for n in named) or len(values) == 2)
+        ]
+        for text, mine in ours:
+            for their in theirs:
+                if mine.dimension == their.dimension and mine.value != their.value:
+                    sign = 1 if mine.value > their.value else -1
+                    yield sign, f"{mine.text} for {text}, {their.text} for {other.text}"
+
+
+def _valued(passage: Elements) -> Iterator[tuple[str, Quantity]]:
+    """Names with the number that a sentence gives for each."""
+    names = [n for n in passage.names if not n.initial or n.identifier]
+    for at, name in enumerate(names):
+        begin = names[at - 1].end if at else 0
+        end = names[at + 1].start if at + 1 < len(names) else len(passage.text)
+        before = [q for q in passage.quantities if begin <= q.start and q.end <= name.start]
+        if before and _VALUE_FIRST.search(passage.text[before[-1].end : name.start]):
+            yield name.text, before[-1]
+            continue
+        after = [q for q in passage.quantities if name.end <= q.start < end]
+        if after:
+            yield name.text, after[0]
+
+
+# --- negation ----------------------------------------------------------------------------
+
+
+def _negation(fit: Fit) -> Finding | None:
     """The finding on negation: the best passage that agrees, and the best that differs."""
     bearing: list[Side] = []
-    against: list[Side] = []
-    found: Finding | None = None
-    best = 0.0
-    for reading, fit in near:
-        flip = flips[id(reading)]
-        turned = any(
-            other.axis == word.axis and other.sign != word.sign
-            for word in claim.directions
-            for other in reading.elements.directions
-        )
-        if flip is None or turned:
-            if not turned:
-                bearing.append(Side(0.9 * fit.near, reading))
+    flips: list[tuple[float, Span, Side]] = []
+    for read in fit.wide:
+        if _turned_direction(fit.claim, read[0].elements):
             continue
-        finding, side = flip
-        score = fit.near * (0.6 + 0.4 * side.fit)
-        against.append(Side(score, reading, side.words))
-        if score > best:
-            found, best = finding, score
-    if found is None:
-        if not claim.negations or not bearing:
-            return None
-        own = claim.negations[0]
-        found = Finding(
-            "negation", claim.text[own.start : own.end], own.start, own.end, Status.MISSING
-        )
-    return settle(found, bearing, against)
+        theirs = [n for n in read[0].elements.negations if not _idle(read[0].elements, n)]
+        if fit.claim.negations or _forbids(fit.claim):
+            own = _unnegated(fit, read) if not theirs and not _forbids(read[0].elements) else None
+            if own is not None:
+                flips.append(own)
+            else:
+                bearing.append(Side(0.9 * read[1].near, read[0]))
+            continue
+        found = [flip for n in theirs if (flip := _denied(fit, read, n)) is not None]
+        if found:
+            flips.append(max(found, key=lambda flip: flip[0]))
+        else:
+            bearing.append(Side(0.9 * read[1].near, read[0]))
+    if flips:
+        _, span, _ = max(flips, key=lambda flip: flip[0])
+    elif fit.claim.negations and bearing:
+        span = (fit.claim.negations[0].start, fit.claim.negations[0].end)
+    else:
+        return None
+    finding = Finding("negation", fit.claim.text[slice(*span)], *span, Status.MISSING)
+    return settle(finding, bearing, [side for _, _, side in flips])
+
+
+def _idle(statement: Elements, negation: Negation) -> bool:
+    """ "no later than", "hardly any": negations that turn nothing round."""
+    return bool(_IDLE.match(statement.text[negation.start : negation.start + 24]))
+
+
+def _forbids(statement: Elements) -> bool:
+    return any(word.stem in FORBIDDING for word in statement.words)
+
+
+def _turned_direction(claim: Elements, passage: Elements) -> bool:
+    """Whether a direction of the claim is turned too, so that a negation may undo it."""
+    return any(
+        other.axis == word.axis and other.sign != word.sign
+        for word in claim.directions
+        for other in passage.directions
+    )
+
+
+def _denied(fit: Fit, read: Read, negation: Negation) -> tuple[float, Span, Side] | None:
+    """What a passage denies of a claim that denies nothing: by how much of the denying clause is
+    in the claim, and how much of the claim's clause is in the passage."""
+    passage = read[0].elements
+    begin, end = passage.clause(negation.start)
+    denied = passage.within(begin, end)
+    mine = Vocabulary(fit.claim.stems)
+    shared = {s for s in denied if mine.match(s)}
+    after = {s for s in negation.scope if mine.match(s)}
+    if not shared or not (after or len(shared) > 1):
+        return None
+    there = Vocabulary(after or shared)
+    matched = [w for w in fit.claim.content if there.match(w.stem)]
+    if not matched:
+        return None
+    weigh = fit.library.weight
+    share = sum(weigh(s) for s in shared) / sum(weigh(s) for s in denied)
+    clauses = {fit.claim.clause(word.start) for word in matched}
+    clause = max(clauses, key=lambda c: (fit.clause(c[0], read[0]), -c[0]))
+    inside = [w for w in matched if clause[0] <= w.start < clause[1]] or matched
+    score = 0.5 * share + 0.35 * fit.clause(clause[0], read[0], own=True) + 0.15 * read[1].near
+    words = passage.text[begin:end].strip()
+    return score, (inside[0].start, inside[-1].end), Side(min(1.0, score), read[0], words)
+
+
+def _unnegated(fit: Fit, read: Read) -> tuple[float, Span, Side] | None:
+    """A claim that denies what a passage says plainly."""
+    for own in fit.claim.negations:
+        clause = fit.claim.clause(own.start)
+        share = fit.clause(own.start, read[0], own=True)
+        known = [s for s in own.scope if read[0].vocabulary.match(s)]
+        if share < 0.6 or 2 * len(known) <= len(own.scope):
+            continue
+        last: Sequence[int] = [
+            w.end for w in fit.claim.words if own.start < w.start < clause[1] and w.stem in known
+        ]
+        span = (own.start, max(last, default=own.end))
+        score = TURNED * (0.6 * share + 0.4 * read[1].near)
+        return score, span, Side(score, read[0])
+    return None

@@ -125,7 +125,8 @@ _NOUN = re.compile(r"\s+(?:of\s+(?:the|its|their)\s+)?([a-z][a-z-]+)(?:\s+([a-z]
 _NO_NOUNS = """
 per of to in and or by from for at on is a an the were was are had have has with against than that
 which who between within under over more less fewer while where when as after before percent
-two three four five six seven eight nine ten through into out off down up only later earlier did could would may might
+two three four five six seven eight nine ten through into out off down up only later earlier
+did could would may might
 """
 _NO_NOUN = frozenset(_NO_NOUNS.split())
 

@@ -209,8 +209,8 @@ def report_lines(record: RegressRecord) -> list[str]:
         if pin.pin.claim not in flipped:
             lines += ["", *pin_text(record, pin).splitlines()]
     if record.flips:
-        so_far = " so far, of the claims that are answered" if record.shortage else ""
-        lines += ["", f"{len(record.flips)} flips{so_far}:"]
+        so_far = ", so far, of the claims that are answered" if record.shortage else ""
+        lines += ["", f"flips ({len(record.flips)}{so_far}):"]
         for flip in record.flips:
             lines += textwrap.indent("\n".join(flip_lines(flip)), "  ").splitlines()
     lines += [f"not shown: {words}" for words in record.missing]

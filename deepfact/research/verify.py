@@ -91,6 +91,7 @@ def open_pairs(ledger: Ledger) -> Sequence[tuple[str, str]]:
         for claim in cluster:
             for other in cluster:
                 pair = (claim, cards[other])
-                if cards[other] != cards[claim] and cards[other] in known and pair not in done:
+                usable = {cards[claim], cards[other]} <= known.keys()
+                if usable and cards[other] != cards[claim] and pair not in done:
                     pairs[pair] = None
     return list(pairs)

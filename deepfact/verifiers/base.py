@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Awaitable, Mapping, Protocol, runtime_checkable
 
 from deepfact import plugins
@@ -63,13 +64,18 @@ class Verifier(Protocol):
         ...
 
 
-def build_verifier(spec: VerifierSpec) -> Verifier:
+def build_verifier(spec: VerifierSpec, *, workspace: Path | None = None) -> Verifier:
     """The verifier that a spec describes.
+
+    Args:
+        spec: kind and options.
+        workspace: a run's folder, for what a verifier keeps (a panel: the answers it paid for).
 
     Raises:
         ConfigError: unknown kind or option.
     """
-    verifier: Verifier = plugins.build(GROUP, BUILT_IN, spec.kind, spec.options)
+    given = {"workspace": workspace}
+    verifier: Verifier = plugins.build(GROUP, BUILT_IN, spec.kind, spec.options, given)
     return verifier
 
 

@@ -18,9 +18,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepfact.errors import ConfigError
+from deepfact.errors import ConfigError, RunIncomplete
 from deepfact.executors.local import run_verifier
-from deepfact.records import FailureReason, Label, Outcome
+from deepfact.records import Claim, FailureReason, Label, Outcome, Verdict
 
 
 class Plain:
@@ -389,3 +389,39 @@ def test_closing_a_batch_early_closes_its_generator(make: Any, claims: list[Any]
     next(stream)
     stream.close()
     assert closed == [True]
+
+
+def test_an_owed_answer_holds_up_no_other_claim_and_the_verifier_is_closed(make: Any) -> None:
+    claims = [make.claim(f"c{number}") for number in range(4)]
+
+    class Owing:
+        closed = False
+
+        async def verify(self, claim: Claim, context: Any) -> Verdict:
+            if claim.id in ("c0", "c2"):
+                raise RunIncomplete("its batch is not back", fix="run it again later")
+            return Verdict(claim_id=claim.id, label=Label.SUPPORTED)
+
+        async def aclose(self) -> None:
+            self.closed = True
+
+    verifier, answered = Owing(), []
+    with pytest.raises(RunIncomplete, match="2 of 4 claims have no answer yet: its batch") as error:
+        for outcome in run_verifier(verifier, claims, None, name="owing"):
+            answered.append(outcome.claim_id)
+    assert sorted(answered) == ["c1", "c3"]
+    assert error.value.exit_code == 3 and error.value.fix == "run it again later"
+    assert verifier.closed
+
+
+def test_a_plain_verifier_may_owe_an_answer_too(make: Any) -> None:
+    class Owing:
+        def verify(self, claim: Claim, context: Any) -> Verdict:
+            if claim.id == "c0":
+                raise RunIncomplete("not yet")
+            return Verdict(claim_id=claim.id, label=Label.SUPPORTED)
+
+    stream = run_verifier(Owing(), [make.claim("c0"), make.claim("c1")], None, name="owing")
+    assert next(stream).claim_id == "c1"
+    with pytest.raises(RunIncomplete, match="1 of 2"):
+        next(stream)

@@ -8,6 +8,7 @@ that a replay lacks or a batch still owes) are raised once every vote has been a
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any, Protocol, Sequence, runtime_checkable
 
 from deepfact.core.panel import fewest_to_settle, is_settled, parse_rule
@@ -79,12 +80,14 @@ class PanelVerifier:
         search: at most so many sources beyond those that the claim cites.
         source_chars: characters of source text in one request, in all.
         prompt_folder: folder of the user's own prompts, looked in first.
-        responses: file of the response store, for an engine of its own.
+        responses: file of the response store, for an engine of its own; ``responses.sqlite`` in
+            the workspace when left out.
         limits: bounds on its calls.
         budget: the most that it may spend.
         prices: US dollars per million tokens by model id.
         replay: never call out.
         engine: answers requests, instead of one of its own; whoever gives it closes it.
+        workspace: folder of the run, when there is one.
 
     Raises:
         ConfigError: an option that cannot be.
@@ -113,6 +116,7 @@ class PanelVerifier:
         prices: dict[str, Price] | None = None,
         replay: bool = False,
         engine: Asks | None = None,
+        workspace: Path | None = None,
     ) -> None:
         numbers = {"votes": (votes, 1, REASK), "reask": (reask, 0, 10), "search": (search, 0, 50)}
         for name, (value, low, high) in numbers.items():
@@ -138,6 +142,8 @@ class PanelVerifier:
         self._search, self._source_chars = search, source_chars
         self._max_tokens, self._temperature = max_tokens, temperature
         self._engine = engine
+        if not responses and workspace is not None:
+            responses = str(workspace / "responses.sqlite")
         self._own = OwnEngine(self.provider, responses, limits, budget, prices, replay)
         if personas:  # a prompt without a place for them is found out now, not at the first call
             render(self.prompt, claim_id="c", claim="c", context="", sources=(), persona="p")
