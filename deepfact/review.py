@@ -160,17 +160,35 @@ def hand_in(
     """
     saved = read_record(folder / "spec.json", SavedSpec)
     with Journal(folder) as journal:
-        made = (round_number, adjudication.case_id, adjudication.auditor)
-        refused = _refused(saved, journal, made, folder)
-        if refused:
-            return refused
-        stands = standing_adjudications(journal.events).get(made)
-        if stands is not None:
-            return Receipt.AGAIN if _same(stands, adjudication) else Receipt.STALE
-        if after is not None and after != steps_taken(journal.events, made):
-            return Receipt.STALE
-        kept = adjudication.model_copy(update={"when": now()})
-        journal.append(Adjudicated(at=now(), round=round_number, adjudication=kept))
+        return _hand_in(saved, journal, round_number, adjudication, after)
+
+
+def hand_in_all(
+    folder: Path, round_number: int, adjudications: Sequence[Adjudication]
+) -> list[Receipt]:
+    """As `hand_in`, for several decisions, one after the other."""
+    saved = read_record(folder / "spec.json", SavedSpec)
+    with Journal(folder) as journal:
+        return [_hand_in(saved, journal, round_number, made, None) for made in adjudications]
+
+
+def _hand_in(
+    saved: SavedSpec,
+    journal: Journal,
+    round_number: int,
+    adjudication: Adjudication,
+    after: int | None,
+) -> Receipt:
+    made = (round_number, adjudication.case_id, adjudication.auditor)
+    if refused := _refused(saved, journal, made):
+        return refused
+    stands = standing_adjudications(journal.events).get(made)
+    if stands is not None:
+        return Receipt.AGAIN if _same(stands, adjudication) else Receipt.STALE
+    if after is not None and after != steps_taken(journal.events, made):
+        return Receipt.STALE
+    kept = adjudication.model_copy(update={"when": now()})
+    journal.append(Adjudicated(at=now(), round=round_number, adjudication=kept))
     return Receipt.KEPT
 
 
@@ -190,8 +208,7 @@ def withdraw(
     saved = read_record(folder / "spec.json", SavedSpec)
     with Journal(folder) as journal:
         made = (round_number, case_id, auditor)
-        refused = _refused(saved, journal, made, folder)
-        if refused:
+        if refused := _refused(saved, journal, made):
             return refused
         stands = made in standing_adjudications(journal.events)
         if not stands or after != steps_taken(journal.events, made):
@@ -204,14 +221,12 @@ def withdraw(
     return Receipt.KEPT
 
 
-def _refused(
-    saved: SavedSpec, journal: Journal, made: tuple[int, str, str], folder: Path
-) -> Receipt | None:
+def _refused(saved: SavedSpec, journal: Journal, made: tuple[int, str, str]) -> Receipt | None:
     """Why nothing may be written about a case by an auditor, whatever it is."""
     number, case_id, auditor = made
     if audit_closed(journal.events, number):
         return Receipt.CLOSED
-    desk = desk_of(saved, journal.events, auditor, where=str(folder))
+    desk = desk_of(saved, journal.events, auditor, where=str(journal.folder))
     if number == desk.round and case_id in {case.id for case in desk.cases}:
         return None
     for position, event in enumerate(_opened(journal.events, number)):

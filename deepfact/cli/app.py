@@ -17,6 +17,7 @@ from deepfact.cli import (
     ab,
     audit,
     bench,
+    mcp,
     model,
     plan,
     prompts,
@@ -50,6 +51,7 @@ app.command(epilog=regress.EXAMPLES)(regress.regress)
 app.add_typer(prompts.app, name="prompts")
 app.add_typer(responses.app, name="responses")
 app.add_typer(research.app, name="research")
+app.command(epilog=mcp.EXAMPLES)(mcp.mcp)
 
 
 def _version(asked: bool) -> None:

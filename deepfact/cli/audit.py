@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deepfact.cli import audit_serve
+from deepfact.cli import audit_exchange, audit_serve
 from deepfact.cli.options import Root
 from deepfact.cli.output import note, say
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="People decide blind cases.")
 app.command(epilog=audit_serve.EXAMPLES)(audit_serve.serve)
+app.command(epilog=audit_exchange.EXPORT_EXAMPLES)(audit_exchange.export)
+app.command("import", epilog=audit_exchange.IMPORT_EXAMPLES)(audit_exchange.import_)
 
 
 @app.callback()

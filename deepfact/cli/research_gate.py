@@ -65,7 +65,7 @@ def skeptic(
     from deepfact.store.journal import now
     from deepfact.store.ledger import LedgerStore
 
-    limits = _thresholds(thresholds_file, require_verified)
+    limits = thresholds_of(thresholds_file, require_verified)
     made = compile_report(load_ledger(target), limits)
     if target.is_dir():
         with LedgerStore(target) as store:
@@ -136,7 +136,7 @@ def report(
     from deepfact.store.ledger import LedgerStore, read_ledger
 
     read_ledger(run)
-    limits = _thresholds(thresholds_file, require_verified)
+    limits = thresholds_of(thresholds_file, require_verified)
     with LedgerStore(run) as store:
         made = compile_report(store.ledger, limits)
         if writer is not None:
@@ -197,7 +197,7 @@ def run(
         texts=texts,
         max_sources=max_sources,
         claims_per_source=claims_per_source,
-        thresholds=_thresholds(thresholds_file, require_verified=True),
+        thresholds=thresholds_of(thresholds_file, require_verified=True),
         date=when,
     )
     with progress() as watch:
@@ -225,7 +225,7 @@ def check(
     from deepfact.research.ledgers import load_ledger
     from deepfact.store.files import write_text
 
-    limits = _thresholds(thresholds_file, require_verified)
+    limits = thresholds_of(thresholds_file, require_verified)
     made = compile_report(load_ledger(target), limits)
     for path, render in ((junit, render_junit), (markdown, render_markdown), (html, render_html)):
         if path is not None:
@@ -283,7 +283,8 @@ def _written(writer: Path, ledger: Ledger, made: ResearchReport) -> ResearchRepo
     return compile_report(ledger, made.thresholds, written=written)
 
 
-def _thresholds(path: Path | None, require_verified: bool) -> Thresholds:
+def thresholds_of(path: Path | None, require_verified: bool) -> Thresholds:
+    """The thresholds of a file, or the defaults."""
     from deepfact.research_records import Thresholds
     from deepfact.store.specs import read_yaml
 

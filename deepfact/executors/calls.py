@@ -20,8 +20,8 @@ from deepfact.executors.pace import Paces
 from deepfact.executors.pricing import PriceList
 from deepfact.model_records import Completion, Request
 from deepfact.providers.base import CallFailed, Provider, Quota
-from deepfact.providers.secrets import scrub
 from deepfact.records import FailureReason
+from deepfact.store.secrets import scrub
 
 Keep = Callable[[Completion], Awaitable[Completion]]
 """Stores an answer durably; returns the one that is stored."""

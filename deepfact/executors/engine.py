@@ -43,9 +43,9 @@ from deepfact.providers.base import (
     Provider,
     ProviderRefused,
 )
-from deepfact.providers.secrets import MASK, known_secrets
 from deepfact.records import FailureReason
 from deepfact.store.responses import ResponseStore, StoredResponse
+from deepfact.store.secrets import MASK, known_secrets
 
 __all__ = [
     "Budget", "BudgetSpent", "Engine", "Limits", "Price", "Progress", "ReplayMissing",

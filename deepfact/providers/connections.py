@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from deepfact.errors import ConfigError, DeepFactError
 from deepfact.providers.base import CallFailed, ProviderRefused
 from deepfact.providers.replies import message_in, status_error
-from deepfact.providers.secrets import scrub
 from deepfact.records import FailureReason
+from deepfact.store.secrets import scrub
 
 
 def http_client(sdk: Any, max_connections: int, timeout: float) -> Any:

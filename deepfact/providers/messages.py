@@ -12,8 +12,8 @@ from typing import Any, Mapping
 from deepfact.model_records import Completion, Request
 from deepfact.providers.base import CallFailed
 from deepfact.providers.replies import message_in, unreadable
-from deepfact.providers.secrets import scrub
 from deepfact.records import FailureReason
+from deepfact.store.secrets import scrub
 
 
 def body_of(

@@ -12,8 +12,8 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Mapping
 
 from deepfact.providers.base import CallFailed, ProviderRefused, Quota
-from deepfact.providers.secrets import scrub
 from deepfact.records import FailureReason
+from deepfact.store.secrets import scrub
 
 _LONGEST = 400  # characters of a provider's message that are shown
 

@@ -15,10 +15,10 @@ from pydantic import Field
 
 from deepfact.errors import InputError, IntegrityError
 from deepfact.model_records import Completion, Request
-from deepfact.providers.secrets import scrub_known
 from deepfact.records import FileRecord, Hash
 from deepfact.store.files import jsonl, parse_record, read_jsonl, write_text
 from deepfact.store.responses import ResponseRow, ResponseStore
+from deepfact.store.secrets import scrub_known
 
 
 class ExportedResponse(FileRecord):

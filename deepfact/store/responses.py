@@ -23,9 +23,9 @@ from pydantic import ValidationError
 
 from deepfact.errors import InputError, IntegrityError, NewerSchemaError
 from deepfact.model_records import Completion, Request, SubmittedBatch
-from deepfact.providers.secrets import known_secrets
 from deepfact.records import canonical_json
 from deepfact.store.files import parse_record
+from deepfact.store.secrets import known_secrets
 
 APPLICATION_ID = 0x64663031  # "df01": tells a response store from any other SQLite file
 SCHEMA = 1

@@ -35,13 +35,13 @@ def stage(run, name: str) -> dict:
 def test_a_run_leaves_every_stage_and_a_report(notes, tmp_path):
     report = run_research(spec(notes(6)), tmp_path / "run")
     assert report.status == "complete"
-    assert report.counts.source_cards == 6 and report.counts.confirmed == 12
+    assert report.counts.source_cards == 6 and report.counts.confirmed == 18
     for name in STAGES:
         assert set(stage(tmp_path / "run", name)) >= {"stage", "input", "output"}
     for name in ("report.md", "report.html", "report.json", "junit.xml", "ledger.jsonl"):
         assert (tmp_path / "run" / name).is_file()
     final = stage(tmp_path / "run", "synthesize")["input"]
-    assert final["refuted"] == [] and len(final["confirmed"]) == 12
+    assert final["refuted"] == [] and len(final["confirmed"]) == 18
     assert set(final["confirmed"][0]) >= {"claim", "vote", "source", "reasons"}
 
 
@@ -238,4 +238,4 @@ def test_claims_added_by_hand_are_verified_when_it_goes_on(notes, tmp_path):
         )
         store.add([ClaimAdded(claim=claim)], who="ada", when=WHEN)
     report = run_research(spec(folder), tmp_path / "run")
-    assert report.counts.not_asked == 0 and report.counts.extracted_claims == 7
+    assert report.counts.not_asked == 0 and report.counts.extracted_claims == 10
