@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 from deepfact.reading.dates import Clock, Date, clocks, dates
 from deepfact.reading.lexicon import (
     DIRECTIONS,
+    DOCUMENT,
     HEDGES,
     IDLE_AFTER,
     IDLE_BEFORE,
@@ -54,6 +55,7 @@ _MARKERS = re.compile(r"\[?<\|\w+\|>[\],\d]*|\[\d+(?:[,–-]\s?\d+)*\]")
 _NAME = r"((?:[A-Z][\w’'.&-]*)(?:\s(?:of|for|the|and)?\s?[A-Z][\w’'.&-]*)*)"
 _ATTRIBUTED = (
     re.compile(rf"\b[Aa]ccording to (?:the |its |an? )?(?:\w+ ){{0,2}}?{_NAME}"),
+    re.compile(rf"\b[Tt]he {_NAME}['’]s (?:\w+ ){{0,2}}?{DOCUMENT} \w+s\b"),
     re.compile(rf"(?:\b[Tt]he )?{_NAME}(?:'s|’s)?(?: \w+){{0,3}}? {SPEECH}\b(?! (?:at|by)\b)"),
 )
 
@@ -197,7 +199,7 @@ def elements(text: str) -> Elements:
     found_words = words(plain)
     found_clocks = clocks(plain)
     numbered = list(_numbered(plain, found_dates))
-    taken = [(d.start, d.end) for d in (*found_dates, *found_clocks)]
+    taken = [(d.start, d.end) for d in found_dates] + [(c.start, c.end) for c in found_clocks]
     found_quantities = quantities(plain, [*taken, *numbered])
     names = _names(plain, [*taken, *((q.start, q.end) for q in found_quantities)])
     return Elements(

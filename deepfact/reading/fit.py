@@ -7,7 +7,7 @@ the others; so each element is looked for where its own clause is spoken of.
 
 from __future__ import annotations
 
-from typing import Iterable, Sequence
+from typing import Sequence
 
 from deepfact.reading.elements import Elements
 from deepfact.reading.library import (
@@ -61,7 +61,16 @@ class Fit:
                     continue
                 taken[source] = taken.get(source, 0) + 1
                 chosen.setdefault(at)
-        return [scored[at] for at in chosen]
+        return self._with_following([scored[at] for at in chosen], scored)
+
+    def _with_following(self, reads: list[Read], scored: Sequence[Read]) -> list[Read]:
+        """With the sentence after each of the two that fit best, which may carry on from it."""
+        there = {reading.passage: (reading, fit) for reading, fit in scored}
+        for reading, _ in reads[:2]:
+            following = self.library.neighbour(reading, 1)
+            if following in there and there[following] not in reads:
+                reads.append(there[following])
+        return reads
 
     def _stems(self, clause: Span) -> frozenset[str]:
         """Stems of a clause; of the whole claim when the clause says next to nothing."""
@@ -100,6 +109,17 @@ class Fit:
         local = local_match(self.claim.around(*mine), around)
         return 0.3 * whole.near + 0.4 * clause + 0.3 * local
 
+    def nearby(self, mine: Span, read: Read) -> float:
+        """How far a passage and what stands next to it, counted alike, speak of a clause."""
+        reading = read[0]
+        wanted = self._stems(self.claim.clause(mine[0]))
+        total = found = 0.0
+        for stem in wanted:
+            weight = self.library.weight(stem)
+            total += weight
+            found += weight * max(reading.vocabulary.match(stem), reading.neighbours.match(stem))
+        return found / total if total else 0.0
+
     def relevance(self, mine: Span, read: Read) -> float:
         """How far a passage bears on an element at all: by its clause, or by the whole claim."""
         return max(read[1].near, self.clause(mine[0], read[0]))
@@ -108,8 +128,3 @@ class Fit:
 def alike(one: str, other: str) -> bool:
     """Whether two stems may stand for each other."""
     return one == other or Vocabulary((one,)).match(other) > 0.0
-
-
-def unique(reads: Iterable[Read]) -> list[Read]:
-    """Each passage once, in order."""
-    return list({id(reading): (reading, fit) for reading, fit in reads}.values())

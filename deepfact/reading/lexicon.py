@@ -100,8 +100,8 @@ intend aims hopes hope proposed proposes anticipates anticipated targets estimat
 preliminary provisional tentative suggests suggest suggested appears seems likely unlikely
 hypothesis hypothesise hypothesize speculated speculate speculation believes thinks assumes assuming
 assumption modelled modeled simulated simulation would should unclear unconfirmed scenario
-considering exploring hypothetical prospective pending model models modelling believe belief
-estimate expectation hoped expecting studying recommends recommended due
+considering exploring hypothetical prospective pending modelling believe belief
+estimate expectation hoped expecting studying recommends recommended
 """
 HEDGES = frozenset(_HEDGE_WORDS.split())
 """Lower-case words by which a text says that something is not (yet) a fact."""
@@ -172,6 +172,12 @@ SPEECH = (
     r"warned|warns|claimed|claims|concluded|concludes|noted|notes|found|finds|estimated|estimates|"
     r"confirmed|confirms|acknowledged|acknowledges|testified|disclosed|discloses)"
 )
+
+DOCUMENT = (
+    r"(?:report|review|bulletin|statement|letter|notice|study|survey|paper|evaluation|announcement|"
+    r"findings|release|datasheet|order|ordinance|filing|audit|analysis)"
+)
+"""What an organisation says something in: "the Survey's well report puts ..."."""
 
 _GROUPS = """
 company firm business group / revenue sales turnover / staff employee workforce worker personnel

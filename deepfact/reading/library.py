@@ -88,6 +88,11 @@ class Library:
             counts.update(set(self.index.stems_of(at)))
         self._counts = counts
 
+    @cached_property
+    def _places(self) -> Mapping[tuple[str, int], int]:
+        """Where each passage stands in the index."""
+        return {(p.source, p.span.start): at for at, p in enumerate(self.index.passages)}
+
     @property
     def size(self) -> int:
         """Number of sentences."""
@@ -159,7 +164,7 @@ class Library:
 
     def neighbour(self, reading: Reading, step: int) -> Passage | None:
         """The passage ``step`` places on in the same source, or None."""
-        at = self.index.passages.index(reading.passage) + step
+        at = self._places[reading.passage.source, reading.passage.span.start] + step
         if 0 <= at < self.size and self.index.passages[at].source == reading.source:
             return self.index.passages[at]
         return None

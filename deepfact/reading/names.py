@@ -12,12 +12,27 @@ from typing import Iterator
 from deepfact.reading.elements import Elements, Name
 from deepfact.reading.findings import Finding, Side, Status, settle
 from deepfact.reading.fit import Fit, Read
-from deepfact.reading.library import local_match
 from deepfact.reading.numbers import ELSEWHERE
 from deepfact.retrievers.words import stem
 
-NAME_CONTEXT = 0.25
-"""Share of the words around a name of the claim that must stand around its rival."""
+LEANING = frozenset(
+    [
+        "it",
+        "its",
+        "they",
+        "their",
+        "he",
+        "she",
+        "his",
+        "her",
+        "this",
+        "these",
+        "the",
+        "that",
+        "both",
+    ]
+)
+"""First words of a sentence that may speak of what the sentence before names."""
 SAME_SPELLING = 0.85
 """Names at least this much alike are spellings of one name."""
 RIVAL = 0.9
@@ -50,26 +65,27 @@ def name_findings(fit: Fit) -> Iterator[Finding]:
         yield settle(finding, bearing, against)
 
 
-def _spoken_of(fit: Fit, name: Name, read: Read) -> float:
-    """How far a passage, its own words alone, says what the claim's clause says of a name."""
+def _spoken_of(fit: Fit, name: Name, read: Read, *, own: bool = True) -> float:
+    """How far a passage, with ``own`` its own words alone, says what the claim says of a name."""
     claim = fit.claim
-    own = {stem(key) for key in name.keys} | {stem(name.text.lower())}
-    wanted = claim.within(*claim.clause(name.start)) - own
-    whole = claim.stems - own
+    itself = {stem(key) for key in name.keys} | {stem(name.text.lower())}
+    wanted = claim.within(*claim.clause(name.start)) - itself
+    whole = claim.stems - itself
     if len(wanted) < 1:
         wanted = whole
-    share = fit.stems_in(frozenset(wanted), read[0], own=True)
-    return 0.65 * share + 0.35 * fit.stems_in(frozenset(whole), read[0], own=True)
+    share = fit.stems_in(frozenset(wanted), read[0], own=own)
+    return 0.65 * share + 0.35 * fit.stems_in(frozenset(whole), read[0], own=own)
 
 
 def _rivals(fit: Fit, name: Name, read: Read) -> Iterator[Side]:
-    for other in read[0].elements.names:
-        if not _rival(name, other, fit.claim):
-            continue
-        around = read[0].elements.around(other.start, other.end)
-        local = local_match(fit.claim.around(name.start, name.end), around)
-        if local >= NAME_CONTEXT:
-            yield Side(RIVAL * _spoken_of(fit, name, read), read[0], other.text)
+    reading = read[0]
+    before = fit.library.neighbour(reading, -1)
+    leans = bool(reading.elements.words) and reading.elements.words[0].lower in LEANING
+    if leans and before is not None and holds(before.text.lower(), name):
+        return  # "It did ..." after a sentence on the claim's own name
+    for other in reading.elements.names:
+        if _rival(name, other, fit.claim):
+            yield Side(RIVAL * _spoken_of(fit, name, read, own=False), reading, other.text)
 
 
 def holds(lowered: str, name: Name) -> bool:
@@ -94,6 +110,8 @@ def _rival(mine: Name, other: Name, claim: Elements) -> bool:
     if other.initial or mine.identifier != other.identifier:
         return False
     lowered = claim.text.lower()
-    if any(key in lowered for key in other.keys):
+    if max(other.keys, key=len) in lowered or sum(k in lowered for k in other.keys) * 2 > len(
+        other.keys
+    ):
         return False
     return SequenceMatcher(None, mine.text.lower(), other.text.lower()).ratio() < SAME_SPELLING

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Iterator
 
 from deepfact.reading.arithmetic import Result, Stated, bears, results
-from deepfact.reading.dates import Date, date_agrees, date_conflicts, dates
+from deepfact.reading.dates import Clock, Date, date_agrees, date_conflicts, dates
 from deepfact.reading.findings import Finding, Side, Status, settle
 from deepfact.reading.fit import Fit, Read, alike
 from deepfact.reading.library import Reading
@@ -23,8 +23,11 @@ SAME = 0.1
 EXACT = 0.1
 """What it counts more when it is too exact to be there by accident."""
 BEARS = 0.35
-"""How well a passage must fit for its numbers to be reckoned with."""
-OPERANDS = 14
+"""How well a passage must fit for its numbers to be reckoned with; the best few always are."""
+ALWAYS = 4
+SAME_DIGITS = 0.15
+"""What the claim's digits in another unit count more than another number."""
+OPERANDS = 16
 """At most so many numbers are reckoned with, for any two of many give anything."""
 
 
@@ -37,13 +40,14 @@ def quantity_findings(fit: Fit) -> Iterator[Finding]:
         for read in fit.wide:
             for other in read[0].elements.quantities:
                 score = fit.place(mine, read, (other.start, other.end))
-                if agrees(quantity, other):
+                if agrees(quantity, other) or _implied(fit, quantity, other):
                     bonus = SAME + EXACT * quantity.exact
                     bearing.append(Side(min(1.0, score + bonus), read[0], other.text))
                 elif not _stated_in_claim(fit, other):
                     rivalry = _rivalry(quantity, other)
                     if rivalry > 0:
-                        against.append(Side(score * rivalry, read[0], other.text))
+                        score += SAME_DIGITS * (abs(quantity.stated - other.stated) < 1e-9)
+                        against.append(Side(min(1.0, score * rivalry), read[0], other.text))
         if max((side.fit for side in bearing), default=0.0) < BEARS:
             worked_out, differs = _reckoned(fit, quantity)
             if worked_out is not None:
@@ -55,6 +59,18 @@ def quantity_findings(fit: Fit) -> Iterator[Finding]:
             bearing.extend(_elsewhere(fit, quantity))
         finding = Finding("quantity", quantity.text, *mine, Status.MISSING)
         yield settle(finding, bearing, against)
+
+
+def _implied(fit: Fit, mine: Quantity, other: Quantity) -> bool:
+    """Whether a source's number bears one of the claim out without being the same: the claim left
+    out a unit that it has just used ("every five minutes instead of every fifteen"), or the number
+    keeps within a bound that the source sets ("six hectares" under "less than 8 hectares")."""
+    if not mine.dimension and not mine.noun and other.dimension:
+        used = any(q.dimension == other.dimension for q in fit.claim.quantities)
+        return used and abs(mine.value - other.stated) < 1e-9
+    if mine.dimension != other.dimension or not mine.dimension or mine.bound or not other.bound:
+        return False
+    return 0 < other.bound * (mine.value - other.value) <= 0.5 * abs(other.value)
 
 
 def _stated_in_claim(fit: Fit, other: Quantity) -> bool:
@@ -92,9 +108,10 @@ def _reckoned(fit: Fit, quantity: Quantity) -> tuple[Side | None, Side | None]:
     for place, read in enumerate(reads):
         found = read[0].elements
         fits.append(fit.relevance(mine, read))
-        if fits[-1] < BEARS and place > 1:
+        if fits[-1] < BEARS and place >= ALWAYS:
             continue
-        for what in (*found.quantities, *found.dates, *found.clocks):
+        stating: list[Quantity | Date | Clock] = [*found.quantities, *found.dates, *found.clocks]
+        for what in stating:
             if len(stated) < OPERANDS:
                 stated.append(Stated(what, place))
     best: tuple[float, Result] | None = None

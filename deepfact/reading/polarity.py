@@ -27,6 +27,11 @@ ANCHORED = 0.25
 TURNED = 0.85
 """What a claim's own negation counts where the passage has none."""
 
+ADJACENT = 0.9
+"""What the sentences around a comparison count for its subject, beside the sentence itself."""
+AFFIRMS = 0.7
+"""What a passage without a negation counts for a claim that another passage denies."""
+
 _MEASURED = ("amount", "quality")
 _OTHER_SIDE = re.compile(
     r"\b(?:than|compared with|compared to|next to|against|unlike|relative to|versus)\s(?:the\s)?$",
@@ -78,7 +83,10 @@ def _opposites(fit: Fit, word: Direction, read: Read) -> Iterator[tuple[int, str
     if word.axis not in _MEASURED:
         return
     near = fit.place(mine, read)
-    for sign, words in (*_trend(passage), *_compared(fit.claim, passage)):
+    for sign, words in _trend(passage):
+        yield sign * turned, words, near
+    near = max(near, ADJACENT * fit.nearby(mine, read))
+    for sign, words in _compared(fit.claim, passage):
         yield sign * turned, words, near
 
 
@@ -163,6 +171,7 @@ def _negation(fit: Fit) -> Finding | None:
     """The finding on negation: the best passage that agrees, and the best that differs."""
     bearing: list[Side] = []
     flips: list[tuple[float, Span, Side]] = []
+    affirming: list[Read] = []
     for read in fit.wide:
         if _turned_direction(fit.claim, read[0].elements):
             continue
@@ -177,10 +186,11 @@ def _negation(fit: Fit) -> Finding | None:
         found = [flip for n in theirs if (flip := _denied(fit, read, n)) is not None]
         if found:
             flips.append(max(found, key=lambda flip: flip[0]))
-        else:
-            bearing.append(Side(0.9 * read[1].near, read[0]))
+        elif not theirs:
+            affirming.append(read)
     if flips:
         _, span, _ = max(flips, key=lambda flip: flip[0])
+        bearing += [Side(AFFIRMS * fit.clause(span[0], r[0], own=True), r[0]) for r in affirming]
     elif fit.claim.negations and bearing:
         span = (fit.claim.negations[0].start, fit.claim.negations[0].end)
     else:

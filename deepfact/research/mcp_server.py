@@ -5,9 +5,11 @@ Only the protocol: what the tools do is in `deepfact.research.mcp_tools`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
-from deepfact.errors import MissingExtraError
+from deepfact.errors import DeepFactError, MissingExtraError
 from deepfact.research.mcp_tools import LedgerTools
 from deepfact.version import VERSION
 
@@ -30,9 +32,23 @@ def build_server(tools: LedgerTools) -> MCPServer:
     """
     try:
         from mcp.server import MCPServer
+        from mcp.server.mcpserver.exceptions import ToolError
     except ImportError:
         raise MissingExtraError("the MCP server needs the MCP SDK", extra="mcp") from None
     server = MCPServer("deepfact", instructions=INSTRUCTIONS, version=VERSION, log_level="WARNING")
+
+    def told(tool: Callable[..., Any]) -> Callable[..., Any]:
+        """The tool, whose errors reach the agent in our words, so that it can mend its call."""
+
+        @wraps(tool)
+        def call(*args: Any, **given: Any) -> Any:
+            try:
+                return tool(*args, **given)
+            except DeepFactError as error:
+                raise ToolError(str(error)) from None
+
+        return call
+
     for tool in (
         tools.set_question,
         tools.add_source,
@@ -41,5 +57,5 @@ def build_server(tools: LedgerTools) -> MCPServer:
         tools.verify,
         tools.report,
     ):
-        server.tool()(tool)
+        server.tool()(told(tool))
     return server

@@ -8,9 +8,11 @@ or choose the folder: that is for the people who started the server. Knows no pr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from pydantic import Field
@@ -64,11 +66,18 @@ class LedgerTools:
     verifier: str = "local"
     trust: Trust = Trust.UNKNOWN
     """Of every source that an agent adds."""
-    thresholds: Thresholds = Thresholds()
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    _turn: Lock = field(default_factory=Lock, init=False, repr=False)
+    """A host may call several tools at once; they take turns."""
+
+    @contextmanager
+    def _open(self) -> Iterator[LedgerStore]:
+        with self._turn, LedgerStore(self.folder) as store:
+            yield store
 
     def set_question(self, question: str) -> dict[str, Any]:
         """Say what the research is about; the first one counts."""
-        with LedgerStore(self.folder) as store:
+        with self._open() as store:
             there = store.ledger.question
             if there and there != question:
                 raise InputError(f"this ledger is about another question: {there!r}")
@@ -93,13 +102,13 @@ class LedgerTools:
             retrieved_at=today, text=text,
         )  # fmt: skip
         card = make_card(source, type=type, excerpt=excerpt)
-        with LedgerStore(self.folder) as store:
+        with self._open() as store:
             new = store.add_cards([card], who=WHO, when=now())
         return {"card": source.id, "new": bool(new), "flags": list(card.flags)}
 
     def add_claims(self, claims: Sequence[ToolClaim]) -> dict[str, Any]:
         """Add bounded claims, each with the exact words of its card; all of them or none."""
-        with LedgerStore(self.folder) as store:
+        with self._open() as store:
             sources = store.ledger.sources
             entries = [ClaimAdded(claim=_claim(one, sources.get(one.card))) for one in claims]
             new = store.add(entries, who=WHO, when=now())
@@ -107,7 +116,7 @@ class LedgerTools:
 
     def skeptic(self) -> dict[str, Any]:
         """Everything that speaks against a report from the ledger as it is."""
-        with LedgerStore(self.folder) as store:
+        with self._open() as store:
             made = compile_report(store.ledger, self.thresholds)
             record_skeptic(store, made, now())
         return made.skeptic.model_dump(mode="json")
@@ -115,7 +124,7 @@ class LedgerTools:
     def verify(self, texts: bool = False) -> dict[str, Any]:
         """Ask the verifier about every claim that has no outcome yet."""
         name, built = verifier_of(self.verifier)
-        with LedgerStore(self.folder) as store:
+        with self._open() as store:
             unread = verify_stage(store, built, name=name, when=now(), texts=texts)
             outcomes = store.ledger.outcomes
         counted = Counter(str(standing_of(outcome)) for outcome in outcomes)
@@ -123,7 +132,7 @@ class LedgerTools:
 
     def report(self) -> dict[str, Any]:
         """The report, which is incomplete while an error is left; nothing here can force it."""
-        with LedgerStore(self.folder) as store:
+        with self._open() as store:
             made = compile_report(store.ledger, self.thresholds)
             record_report(store, made, now())
         return {
