@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from deepfact.core.quotes import find_quote
@@ -22,15 +23,17 @@ from deepfact.records import (
     Decision,
     Evidence,
     Label,
-    Position,
     Source,
     SourceRole,
     Stance,
 )
-from deepfact.review import Desk, Receipt, hand_in_all, open_desk, why_not
+from deepfact.review import Desk, Receipt, hand_in_all, open_desk, patiently, source_ids, why_not
 from deepfact.run_records import SavedSpec
 from deepfact.store.files import read_record, write_bytes
 from deepfact.store.locate import run_benchmark
+
+PATIENCE = 30.0
+"""Seconds to wait for another program to be done with the journal."""
 
 SAID = {
     Decision.A: ("a", "a stronger", "a is stronger", "position a"),
@@ -158,7 +161,7 @@ def import_decisions(
     receipts = (
         [_foreseen(desk, made) for made in decisions]
         if dry_run
-        else hand_in_all(folder, desk.round, decisions)
+        else patiently(partial(hand_in_all, folder, desk.round, decisions), PATIENCE)
     )
     for (position, row, made), receipt in zip(single, receipts, strict=True):
         if receipt not in (Receipt.KEPT, Receipt.AGAIN):
@@ -174,18 +177,9 @@ def import_decisions(
 
 
 def numbered(case: Case, sources: Mapping[str, Source]) -> list[tuple[int, str, Source | None]]:
-    """The sources of a case, numbered from 1: those that the claim cites, then those that a side
-    names. The same case always gives the same numbers."""
-    ids = [*case.claim.cites, *(source for side in (case.a, case.b) for source in _named(side))]
-    return [
-        (number, source, sources.get(source)) for number, source in enumerate(dict.fromkeys(ids), 1)
-    ]
-
-
-def _named(side: Position) -> list[str]:
-    found = [contradiction.source for contradiction in side.contradictions]
-    found += [evidence.source for evidence in side.evidence]
-    return found + [note.source for note in side.qualifications if note.source]
+    """Number, id and card of each source of a case."""
+    ids = enumerate(source_ids(case), 1)
+    return [(number, source_id, sources.get(source_id)) for number, source_id in ids]
 
 
 def _sources(folder: Path, root: Path | None) -> Mapping[str, Source]:
@@ -239,7 +233,7 @@ def _checked(row: Answer, desk: Desk, sources: Mapping[str, Source]) -> Adjudica
     name = desk.auditor.name
     if row.auditor and row.auditor != name:
         raise InputError(
-            f"this row is {row.auditor!r}'s, not {name!r}'s", where=row.where,
+            f"this row belongs to {row.auditor!r}, not to {name!r}", where=row.where,
             fix=f"import it with --auditor {row.auditor}",
         )  # fmt: skip
     case = next((case for case in desk.cases if case.id == row.case), None)
@@ -318,7 +312,9 @@ def _evidence(row: Answer, case: Case, sources: Mapping[str, Source]) -> list[Ev
         if card.role in (SourceRole.GENERATED, SourceRole.MODEL_ANSWER):
             raise InputError(f"source [{match[2]}] was written by a model", where=row.where,
                              fix="generated text is never evidence")  # fmt: skip
-        span = find_quote(match[3], card.text) or find_quote(match[3].strip(_MARKS), card.text)
+        span = find_quote(match[3], card.text) or find_quote(
+            match[3].strip(_MARKS + " "), card.text
+        )
         if span is None:
             raise InputError(
                 f"these words are not in source [{match[2]}]: {match[3]!r}", where=row.where,

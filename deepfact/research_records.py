@@ -188,11 +188,9 @@ class Ledger(FileRecord):
     @property
     def evidence(self) -> Mapping[str, Source]:
         """The sources that may serve as evidence, by id: not generated, not withdrawn."""
-        return {
-            card.source.id: card.source
-            for card in self.cards
-            if card.is_evidence and card.source.id not in self.withdrawn
-        }
+        gone = self.withdrawn
+        usable = (card.source for card in self.cards if card.is_evidence)
+        return {source.id: source for source in usable if source.id not in gone}
 
     def bounded(self, claim: ResearchClaim) -> Claim:
         """A claim as verifiers and benchmarks have it: it cites its card, and the cards linked

@@ -7,14 +7,16 @@ until the round goes on, and decided again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
 
 from deepfact.auditors.base import HUMAN
 from deepfact.core.standing import audit_closed, standing_adjudications, steps_taken
-from deepfact.errors import InputError, did_you_mean
+from deepfact.errors import InputError, ResultsExistError, did_you_mean
 from deepfact.records import Adjudication, Case
 from deepfact.round import needed, who_decides
 from deepfact.run_records import (
@@ -28,6 +30,8 @@ from deepfact.run_records import (
 from deepfact.run_state import Stage, stages_of
 from deepfact.store.files import read_record
 from deepfact.store.journal import Journal, now, read_events
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,17 @@ def desk_of(
     return Desk(person, number, tuple(mine), made, audit_closed(events, number))
 
 
+def source_ids(case: Case) -> tuple[str, ...]:
+    """The sources of a case: those that the claim cites, then those that a side names. They are
+    numbered in this order wherever a case is shown, so a case always has the same numbers."""
+    ids = list(case.claim.cites)
+    for side in (case.a, case.b):
+        ids += [contradiction.source for contradiction in side.contradictions]
+        ids += [evidence.source for evidence in side.evidence]
+        ids += [note.source for note in side.qualifications if note.source]
+    return tuple(dict.fromkeys(ids))
+
+
 def decide(folder: Path, round_number: int, adjudication: Adjudication) -> None:
     """Keep a person's decision.
 
@@ -190,6 +205,22 @@ def _hand_in(
     kept = adjudication.model_copy(update={"when": now()})
     journal.append(Adjudicated(at=now(), round=round_number, adjudication=kept))
     return Receipt.KEPT
+
+
+def patiently(write: Callable[[], T], seconds: float) -> T:
+    """What ``write`` returns, as soon as no other process is writing to the run.
+
+    Raises:
+        ResultsExistError: one still is after so many seconds.
+    """
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            return write()
+        except ResultsExistError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.02)
 
 
 def withdraw(

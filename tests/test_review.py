@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from deepfact.errors import InputError, ResultsExistError
+from deepfact.errors import ConfigError, InputError, ResultsExistError
 from deepfact.records import Adjudication, Decision, KeyEntry
-from deepfact.review import decide, open_desk
+from deepfact.review import Receipt, decide, hand_in, hand_in_all, open_desk, withdraw
 from deepfact.round import resume, run_rounds
 from deepfact.run_records import AuditorSpec, RoundSpec, RunRecord, RunStatus, VerifierSpec
 from deepfact.run_state import run_status
@@ -197,3 +197,65 @@ def test_the_benchmarks_side_is_a_as_often_as_b(desk: Path) -> None:
         for case in open_desk(RUN).waiting
     ]
     assert 0.3 < sum(incumbent_first) / len(incumbent_first) < 0.7
+
+
+# --- taking back, and sharing a queue -----------------------------------------------------
+
+
+def test_a_decision_is_withdrawn_and_made_again_until_the_round_goes_on(desk: Path) -> None:
+    record = begin("ada")
+    case_id = record.waiting[0]
+    assert hand_in(RUN, 1, decision(case_id), after=0) is Receipt.KEPT
+    assert hand_in(RUN, 1, decision(case_id)) is Receipt.AGAIN
+    assert withdraw(RUN, 1, case_id, "ada", why="a slip", after=0) is Receipt.STALE
+    assert withdraw(RUN, 1, case_id, "ada", why=" ", after=1) is Receipt.KEPT
+    assert withdraw(RUN, 1, case_id, "ada", why="", after=2) is Receipt.STALE
+    assert open_desk(RUN).decided == 0 and run_status(RUN).decided == 0
+    assert case_id in resume(RUN).waiting
+    assert hand_in(RUN, 1, decision(case_id), after=0) is Receipt.STALE
+    assert hand_in(RUN, 1, decision(case_id), after=2) is Receipt.KEPT
+    assert hand_in(RUN, 2, decision(case_id)) is Receipt.NOT_YOURS
+    rest = [decision(each) for each in record.waiting[1:]]
+    assert set(hand_in_all(RUN, 1, rest)) == {Receipt.KEPT}
+    done = resume(RUN)
+    assert done.status is RunStatus.COMPLETE
+    assert len(done.rounds[0].adjudications) == len(record.waiting)
+    before = (RUN / "journal.jsonl").read_bytes()
+    assert withdraw(RUN, 1, case_id, "ada", why="too late", after=3) is Receipt.CLOSED
+    assert hand_in(RUN, 1, decision(case_id)) is Receipt.CLOSED
+    assert (RUN / "journal.jsonl").read_bytes() == before
+    with pytest.raises(InputError, match="gone on"):
+        decide(RUN, 1, decision(case_id))
+
+
+def shared(*auditors: AuditorSpec, rule: str = "single") -> RunRecord:
+    spec = RoundSpec(
+        name="trial", benchmark="small@1", challenger=VerifierSpec(kind="quoting"),
+        auditors=[each.name for each in auditors], policy={"rule": rule, "queue": "shared"},
+        date=datetime(2026, 1, 5, tzinfo=UTC), commit_to="run",
+    )  # fmt: skip
+    return run_rounds(spec, RUN, auditors=auditors)
+
+
+def test_a_case_of_a_shared_queue_is_decided_by_whoever_comes_first(desk: Path) -> None:
+    ada, ben = (AuditorSpec(name=name, kind="human") for name in ("ada", "ben"))
+    record = shared(ada, ben)
+    assert len(open_desk(RUN, "ada").waiting) == len(open_desk(RUN, "ben").waiting)
+    first, *rest = record.waiting
+    decide(RUN, 1, decision(first, "ben"))
+    assert hand_in(RUN, 1, decision(first, "ada")) is Receipt.TAKEN
+    assert first not in {case.id for case in open_desk(RUN, "ada").cases}
+    for case_id in rest:
+        decide(RUN, 1, decision(case_id, "ada"))
+    made = resume(RUN).rounds[0].adjudications
+    assert [each.auditor for each in made].count("ben") == 1
+    assert len(made) == len(record.waiting)
+
+
+def test_only_people_share_a_queue_and_one_decision_is_enough_there(desk: Path) -> None:
+    ada = AuditorSpec(name="ada", kind="human")
+    with pytest.raises(ConfigError, match="only people share"):
+        shared(ada, AuditorSpec(name="judge", kind="evidence"))
+    with pytest.raises(ConfigError, match="one auditor"):
+        shared(ada, rule="majority")
+    assert not RUN.exists()

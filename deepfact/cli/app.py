@@ -22,6 +22,7 @@ from deepfact.cli import (
     plan,
     prompts,
     regress,
+    reproduce,
     research,
     responses,
     round,
@@ -48,6 +49,7 @@ app.add_typer(model.app, name="model")
 app.command(epilog=ab.EXAMPLES)(ab.ab)
 app.command(epilog=plan.EXAMPLES)(plan.plan)
 app.command(epilog=regress.EXAMPLES)(regress.regress)
+app.command(epilog=reproduce.EXAMPLES)(reproduce.reproduce)
 app.add_typer(prompts.app, name="prompts")
 app.add_typer(responses.app, name="responses")
 app.add_typer(research.app, name="research")

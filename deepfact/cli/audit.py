@@ -7,6 +7,7 @@ shown of a case is the case alone, never its key.
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from deepfact.records import Adjudication, Case, Label, Position, Source
+
+PATIENCE = 30.0
+"""Seconds to wait for the audit page or another program to be done with the journal."""
 
 app = typer.Typer(no_args_is_help=True, help="People decide blind cases.")
 app.command(epilog=audit_serve.EXAMPLES)(audit_serve.serve)
@@ -47,7 +51,8 @@ def review(
     kept at once; leave with q and come back whenever you like.
     """
     from deepfact.cli.round import run_folder
-    from deepfact.review import decide, open_desk
+    from deepfact.errors import InputError
+    from deepfact.review import Receipt, hand_in, open_desk, patiently, why_not
     from deepfact.run_records import SavedSpec
     from deepfact.store.files import read_record
     from deepfact.store.locate import run_benchmark
@@ -64,10 +69,16 @@ def review(
         adjudication = _asked(case, desk.auditor.name, sources)
         if adjudication is None:
             break
-        if adjudication != "skip":
-            decide(folder, desk.round, adjudication)
+        if adjudication == "skip":
+            continue
+        receipt = patiently(partial(hand_in, folder, desk.round, adjudication), PATIENCE)
+        if receipt is Receipt.TAKEN:  # a shared queue: go on with the next one
+            note(f"not kept: {why_not(receipt, desk.auditor.name, case.id)}")
+        elif receipt is not Receipt.KEPT:
+            raise InputError(why_not(receipt, desk.auditor.name, case.id), where=str(folder))
+        else:
             done += 1
-    left = len(desk.waiting) - done
+    left = len(open_desk(folder, desk.auditor.name).waiting)
     say(f"{done} decided, {left} left")
     if not left:
         note(f"all decided; go on with: deepfact round resume {folder}")

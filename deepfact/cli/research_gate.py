@@ -103,7 +103,7 @@ def verify(
     from deepfact.store.ledger import LedgerStore, read_ledger
 
     read_ledger(run)
-    name, built = verifier_of(verifier)
+    name, built = verifier_of(verifier, run)
     with LedgerStore(run) as store, progress() as watch:
         unread = verify_stage(
             store, built, name=name, when=now(), texts=texts, again=again, watch=watch
@@ -165,6 +165,10 @@ def run(
     verifier: Annotated[
         str, typer.Option(help="A kind of verifier, or a YAML file with kind, name, options.")
     ] = "local",
+    extractor: Annotated[
+        Path | None,
+        typer.Option(help="YAML file with provider, model, responses: a model extracts claims."),
+    ] = None,
     texts: Annotated[
         bool,
         typer.Option("--texts", help="Also read claims beside the other cards of their subject."),
@@ -194,6 +198,7 @@ def run(
         role=role,
         trust=trust,
         verifier=verifier,
+        extractor=str(extractor) if extractor else "",
         texts=texts,
         max_sources=max_sources,
         claims_per_source=claims_per_source,
@@ -271,14 +276,15 @@ def _show(found: SkepticResult) -> None:
 
 def _written(writer: Path, ledger: Ledger, made: ResearchReport) -> ResearchReport:
     """The report again, with a model's prose and what the check after writing says of it."""
+    from deepfact.research.asking import ModelSpec, NoAnswer
     from deepfact.research.gate import compile_report
-    from deepfact.research.writer import NoProse, WriterSpec, write_prose
+    from deepfact.research.writer import write_prose
     from deepfact.store.specs import read_yaml
 
-    spec = read_yaml(writer, WriterSpec)
+    spec = read_yaml(writer, ModelSpec)
     try:
         written = write_prose(spec, ledger.question, made.standings)
-    except NoProse as failure:
+    except NoAnswer as failure:
         return compile_report(ledger, made.thresholds, no_prose=str(failure))
     return compile_report(ledger, made.thresholds, written=written)
 

@@ -3,16 +3,35 @@
 Every mapping is an explicit table. A word that is in no table is an error with a suggestion,
 never a guess: no prefixes, no substrings, no "everything else". Pure; no I/O.
 
-| data set           | supported | contradictory      | inconclusive             |
-|--------------------|-----------|--------------------|--------------------------|
-| scifact            | SUPPORT   | CONTRADICT, REFUTE | no evidence              |
-| citation-integrity | SUPPORT   | REFUTE             | no evidence              |
-| factcheck-bench    | true      | false              | unknown, NA,             |
-|                    |           |                    | not_enough_evidence      |
-| deepfact           | supported | contradictory      | inconclusive             |
+| data set           | supported          | contradictory        | inconclusive             |
+|--------------------|--------------------|----------------------|--------------------------|
+| scifact            | SUPPORT            | CONTRADICT, REFUTE   | no evidence, NEI         |
+| citation-integrity | SUPPORT            | REFUTE               | no evidence, NEI         |
+| factcheck-bench    | true               | false                | unknown, NA,             |
+|                    |                    |                      | not_enough_evidence      |
+| expertqa           | Definitely correct,| Likely incorrect,    | Unsure                   |
+|                    | Probably correct   | Definitely incorrect |                          |
+| expertqa-support   | Complete           |                      | Partial, Incomplete,     |
+|                    |                    |                      | Missing                  |
+| factscore          | S                  |                      | NS                       |
+| wice               | supported          |                      | partially_supported,     |
+|                    |                    |                      | not_supported            |
+| veriscore          | Supported.         | Contradicted.        | Inconclusive.            |
+| veriscore-verdicts | supported          |                      | unsupported              |
+| averitec           | Supported          | Refuted              | Not Enough Evidence,     |
+|                    |                    |                      | Conflicting              |
+|                    |                    |                      | Evidence/Cherrypicking   |
+| halueval           | no                 | yes                  |                          |
+| openfactcheck      | True               | False                |                          |
+| deepfact-bench     | supported          | contradictory,       | inconclusive             |
+|                    |                    | contradicted, false, |                          |
+|                    |                    | incorrect, refuted   |                          |
+| deepfact           | supported          | contradictory        | inconclusive             |
 
 Binary follows DeepFact's rule, supported against the rest. There is no way back from the
-rest: it is two labels, so `FROM_BINARY` gives both.
+rest: it is two labels, so `FROM_BINARY` gives both. Where a data set has one word for the rest
+(`ONE_WORD_FOR_THE_REST`), that word says no more than that support is missing, so three-way
+scores mean little there; read the binary ones.
 """
 
 from __future__ import annotations
@@ -45,6 +64,7 @@ DATA_SETS: Mapping[str, Mapping[str, Label]] = MappingProxyType(
                 "CONTRADICT": Label.CONTRADICTORY,
                 "REFUTE": Label.CONTRADICTORY,
                 NO_EVIDENCE: Label.INCONCLUSIVE,
+                "NEI": Label.INCONCLUSIVE,
             }
         ),
         "citation-integrity": MappingProxyType(
@@ -52,6 +72,7 @@ DATA_SETS: Mapping[str, Mapping[str, Label]] = MappingProxyType(
                 "SUPPORT": Label.SUPPORTED,
                 "REFUTE": Label.CONTRADICTORY,
                 NO_EVIDENCE: Label.INCONCLUSIVE,
+                "NEI": Label.INCONCLUSIVE,
             }
         ),
         "factcheck-bench": MappingProxyType(
@@ -63,11 +84,80 @@ DATA_SETS: Mapping[str, Mapping[str, Label]] = MappingProxyType(
                 "not_enough_evidence": Label.INCONCLUSIVE,
             }
         ),
+        # Is it true? "Probably" is as far as an expert goes who has looked.
+        "expertqa": MappingProxyType(
+            {
+                "Definitely correct": Label.SUPPORTED,
+                "Probably correct": Label.SUPPORTED,
+                "Unsure": Label.INCONCLUSIVE,
+                "Definitely incorrect": Label.CONTRADICTORY,
+                "Likely incorrect": Label.CONTRADICTORY,
+            }
+        ),
+        # Does the cited source back it? An axis of its own: nobody was asked for contradictions.
+        "expertqa-support": MappingProxyType(
+            {
+                "Complete": Label.SUPPORTED,
+                "Partial": Label.INCONCLUSIVE,
+                "Incomplete": Label.INCONCLUSIVE,
+                "Missing": Label.INCONCLUSIVE,
+            }
+        ),
+        "factscore": MappingProxyType({"S": Label.SUPPORTED, "NS": Label.INCONCLUSIVE}),
+        "wice": MappingProxyType(
+            {
+                "supported": Label.SUPPORTED,
+                "partially_supported": Label.INCONCLUSIVE,
+                "not_supported": Label.INCONCLUSIVE,
+            }
+        ),
+        # The full stop is part of the published label.
+        "veriscore": MappingProxyType(
+            {
+                "Supported.": Label.SUPPORTED,
+                "Contradicted.": Label.CONTRADICTORY,
+                "Inconclusive.": Label.INCONCLUSIVE,
+            }
+        ),
+        "veriscore-verdicts": MappingProxyType(
+            {"supported": Label.SUPPORTED, "unsupported": Label.INCONCLUSIVE}
+        ),
+        # The fourth label: evidence that conflicts does not settle the claim, and a picked truth
+        # is qualified, not refuted. See docs/decisions/0050.
+        "averitec": MappingProxyType(
+            {
+                "Supported": Label.SUPPORTED,
+                "Refuted": Label.CONTRADICTORY,
+                "Not Enough Evidence": Label.INCONCLUSIVE,
+                "Conflicting Evidence/Cherrypicking": Label.INCONCLUSIVE,
+            }
+        ),
+        # Whether the answer hallucinates: a whole answer takes the label of its worst claim.
+        "halueval": MappingProxyType({"no": Label.SUPPORTED, "yes": Label.CONTRADICTORY}),
+        "openfactcheck": MappingProxyType({"True": Label.SUPPORTED, "False": Label.CONTRADICTORY}),
+        # In lower case: the data set writes them in any case.
+        "deepfact-bench": MappingProxyType(
+            {
+                "supported": Label.SUPPORTED,
+                "contradictory": Label.CONTRADICTORY,
+                "contradicted": Label.CONTRADICTORY,
+                "incorrect": Label.CONTRADICTORY,
+                "refuted": Label.CONTRADICTORY,
+                "false": Label.CONTRADICTORY,
+                "inconclusive": Label.INCONCLUSIVE,
+            }
+        ),
         "deepfact": MappingProxyType({label.value: label for label in Label}),
     }
 )
 """``data set -> published label -> ours``. Where several published labels mean one of ours, the
 first is the one that `to_data_set` writes."""
+
+ONE_WORD_FOR_THE_REST = frozenset(
+    {"expertqa-support", "factscore", "wice", "veriscore-verdicts", "halueval"}
+)
+"""Data sets whose words do not tell contradictory from inconclusive: only scores of supported
+against the rest are meant by their labels."""
 
 
 def to_binary(label: Label) -> bool:
@@ -93,10 +183,15 @@ def to_data_set(data_set: str, label: Label) -> str:
     """The word that a data set publishes for our label; the reverse of `from_data_set`.
 
     Raises:
-        InputError: no such data set.
+        InputError: no such data set, or it has no word for the label.
     """
-    table = _table(data_set)
-    return next(published for published, ours in table.items() if ours is label)
+    for published, ours in _table(data_set).items():
+        if ours is label:
+            return published
+    raise InputError(
+        f"{data_set} has no word for {label}",
+        fix=f"its words: {', '.join(_table(data_set))}",
+    )
 
 
 def lookup(table: Mapping[str, Label], published: str, *, where: str = "", fix: str = "") -> Label:

@@ -19,6 +19,10 @@ GROUP = "deepfact.importers"
 FORMATS = {
     "scifact": "deepfact.importers.scifact:read",
     "factcheck-bench": "deepfact.importers.factcheck_bench:read",
+    "citation-integrity": "deepfact.importers.citation_integrity:read",
+    "expertqa": "deepfact.importers.expertqa:read",
+    "factscore": "deepfact.importers.factscore:read",
+    "wice": "deepfact.importers.wice:read",
     "research": "deepfact.importers.research:read",
     "jsonl": "deepfact.importers.generic:read_jsonl",
     "csv": "deepfact.importers.generic:read_csv",

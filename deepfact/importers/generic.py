@@ -191,6 +191,7 @@ def _add(state: _Import, row: Row) -> None:
         predicate=_cell(state, row, "predicate"),
         object=_cell(state, row, "object"),
         kind=_cell(state, row, "kind") or constants.kind,
+        private=_cell(state, row, "private").strip().lower() or False,
     )
     annotation = _annotation(state, row)
     # Only now, so that a row that is wrong leaves nothing behind.

@@ -54,6 +54,8 @@ class Fields(_Part):
     predicate: str = Field(default="predicate", min_length=1)
     object: str = Field(default="object", min_length=1)
     kind: str = Field(default="kind", min_length=1)
+    private: str = Field(default="private", min_length=1)
+    """``true`` or ``false``: a private claim is never published or exported."""
 
 
 class InlineSources(_Part):

@@ -15,10 +15,14 @@ from deepfact.reading.findings import Finding, Status
 from deepfact.reading.fit import Fit
 from deepfact.reading.library import Library
 from deepfact.reading.numbers import date_findings, quantity_findings
+from deepfact.reading.quantities import quantities
 from deepfact.reading.sayings import attribution_findings
 
 AT_ODDS = 0.45
 """How well another source's passage must fit before its other number is a conflict."""
+
+APART = 5.0
+"""How many times another number may be the claim's and still be of the same thing."""
 
 
 def crosscheck(comparison: Comparison, shared: Library, cited: Collection[str]) -> Comparison:
@@ -56,7 +60,18 @@ def _with_conflict(finding: Finding, rivals: dict[tuple[str, int], Finding]) -> 
     against, agreeing = rival.against, rival.bearing
     if against is None or against.reading is None or against.fit < AT_ODDS or against.note:
         return finding
+    if finding.bearing.note or not _comparable(finding, against.words):
+        return finding
     if agreeing is not None and agreeing.fit >= against.fit:
         return finding
     conflict = min(finding.bearing.fit, against.fit)
     return replace(finding, conflict=max(finding.conflict, conflict))
+
+
+def _comparable(finding: Finding, words: str) -> bool:
+    """Whether two statements of a number can be of the same thing: within a factor of five."""
+    mine, theirs = quantities(finding.text), quantities(words)
+    if finding.kind != "quantity" or not mine or not theirs:
+        return True
+    small, large = sorted((abs(mine[0].value), abs(theirs[0].value)))
+    return large <= APART * small

@@ -78,8 +78,11 @@ class Name:
 
     @property
     def identifier(self) -> bool:
-        """Has a digit, or several capitals: a code rather than a name."""
-        return any(c.isdigit() for c in self.text) or sum(c.isupper() for c in self.text) > 2
+        """Has a digit, or a word with several capitals: a code rather than a name."""
+        parts = self.text.split()
+        return any(c.isdigit() for c in self.text) or any(
+            sum(c.isupper() for c in part) > 1 for part in parts
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +218,7 @@ def elements(text: str) -> Elements:
             if not any(name.start <= word.start < name.end for name in names if not name.initial)
         ),
         negations=tuple(_negations(found_words)),
-        hedges=tuple(w for w in found_words if w.lower in HEDGES and w.text != "May"),
+        hedges=tuple(_hedges(found_words)),
         quotations=tuple(
             Quotation(match[1], match.start(1), match.end(1))
             for match in _QUOTED.finditer(plain)
@@ -316,10 +319,20 @@ def _bounds_a_number(found: tuple[Word, ...], at: int) -> bool:
     return bool(following) and (following[0][0].isdigit() or following[0] in WORD_VALUES)
 
 
+def _hedges(found: tuple[Word, ...]) -> Iterator[Word]:
+    """Hedging words; "may" under a negation forbids, and hedges nothing."""
+    forbids = any(word.lower in NEGATORS for word in found)
+    for word in found:
+        if word.lower in HEDGES and word.text != "May" and not (word.lower == "may" and forbids):
+            yield word
+
+
 def _negations(found: tuple[Word, ...]) -> list[Negation]:
     out = []
     for at, word in enumerate(found):
-        if word.lower in NEGATORS or word.lower.endswith("n't"):
+        following = found[at + 1].lower if at + 1 < len(found) else ""
+        contrast = (word.lower, following) in (("rather", "than"), ("instead", "of"))
+        if contrast or word.lower in NEGATORS or word.lower.endswith("n't"):
             if word.lower == "not" and at + 1 < len(found) and found[at + 1].lower == "only":
                 continue
             scope = frozenset(w.stem for w in found[at + 1 : at + 6] if w.content)

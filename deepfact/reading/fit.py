@@ -109,10 +109,10 @@ class Fit:
         local = local_match(self.claim.around(*mine), around)
         return 0.3 * whole.near + 0.4 * clause + 0.3 * local
 
-    def nearby(self, mine: Span, read: Read) -> float:
+    def nearby(self, clause: Span, read: Read) -> float:
         """How far a passage and what stands next to it, counted alike, speak of a clause."""
         reading = read[0]
-        wanted = self._stems(self.claim.clause(mine[0]))
+        wanted = self._stems(clause)
         total = found = 0.0
         for stem in wanted:
             weight = self.library.weight(stem)

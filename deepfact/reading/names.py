@@ -15,23 +15,8 @@ from deepfact.reading.fit import Fit, Read
 from deepfact.reading.numbers import ELSEWHERE
 from deepfact.retrievers.words import stem
 
-LEANING = frozenset(
-    [
-        "it",
-        "its",
-        "they",
-        "their",
-        "he",
-        "she",
-        "his",
-        "her",
-        "this",
-        "these",
-        "the",
-        "that",
-        "both",
-    ]
-)
+_LEANING = "it its they their he she his her this these the that both"
+LEANING = frozenset(_LEANING.split())
 """First words of a sentence that may speak of what the sentence before names."""
 SAME_SPELLING = 0.85
 """Names at least this much alike are spellings of one name."""
@@ -55,7 +40,8 @@ def name_findings(fit: Fit) -> Iterator[Finding]:
             if holds(f"{source.title}\n{source.url}".lower(), name):
                 bearing.append(Side(0.3 + 0.5 * read[1].near, reading, name.text, "in the title"))
                 continue
-            against += _rivals(fit, name, read)
+            if not name.initial or name.identifier:
+                against += _rivals(fit, name, read)
         if not bearing and holds(fit.library.lowered, name):
             bearing.append(Side(ELSEWHERE, None, name.text, "elsewhere in the sources"))
         common = fit.library.has_word(name.text[0].lower() + name.text[1:])
@@ -85,7 +71,9 @@ def _rivals(fit: Fit, name: Name, read: Read) -> Iterator[Side]:
         return  # "It did ..." after a sentence on the claim's own name
     for other in reading.elements.names:
         if _rival(name, other, fit.claim):
-            yield Side(RIVAL * _spoken_of(fit, name, read, own=False), reading, other.text)
+            alone = _spoken_of(fit, name, read)
+            score = 0.5 * (alone + _spoken_of(fit, name, read, own=False)) if alone else 0.0
+            yield Side(RIVAL * score, reading, other.text)
 
 
 def holds(lowered: str, name: Name) -> bool:

@@ -44,7 +44,7 @@ def quantity_findings(fit: Fit) -> Iterator[Finding]:
                     bonus = SAME + EXACT * quantity.exact
                     bearing.append(Side(min(1.0, score + bonus), read[0], other.text))
                 elif not _stated_in_claim(fit, other):
-                    rivalry = _rivalry(quantity, other)
+                    rivalry = _rivalry(quantity, other, fit.claim.stems)
                     if rivalry > 0:
                         score += SAME_DIGITS * (abs(quantity.stated - other.stated) < 1e-9)
                         against.append(Side(min(1.0, score * rivalry), read[0], other.text))
@@ -83,7 +83,7 @@ def _stated_in_claim(fit: Fit, other: Quantity) -> bool:
     )
 
 
-def _rivalry(mine: Quantity, other: Quantity) -> float:
+def _rivalry(mine: Quantity, other: Quantity, claim: frozenset[str]) -> float:
     """How far another number can stand in the place of the claim's: 0 not at all, 1 fully."""
     if mine.dimension == other.dimension:
         if mine.dimension:
@@ -93,7 +93,8 @@ def _rivalry(mine: Quantity, other: Quantity) -> float:
                 alike(stem(a), stem(b)) for a in mine.noun.split() for b in other.noun.split()
             )
             return 1.0 if shared else 0.5
-        return 0.75
+        counted = any(alike(stem(noun), own) for noun in other.noun.split() for own in claim)
+        return 1.0 if counted else 0.75
     same_digits = abs(mine.stated - other.stated) < 1e-9 and mine.dimension and other.dimension
     return 1.0 if same_digits and not {mine.dimension, other.dimension} & {"ratio"} else 0.0
 

@@ -14,7 +14,7 @@ from deepfact.reading.findings import Finding, Side, Status, settle
 from deepfact.reading.fit import Fit, Read, Span
 from deepfact.reading.lexicon import FORBIDDING, RANK_AXES
 from deepfact.reading.library import Vocabulary
-from deepfact.reading.names import holds
+from deepfact.reading.names import LEANING, holds
 from deepfact.reading.quantities import Quantity, agrees
 from deepfact.retrievers.words import stem
 
@@ -27,8 +27,8 @@ ANCHORED = 0.25
 TURNED = 0.85
 """What a claim's own negation counts where the passage has none."""
 
-ADJACENT = 0.9
-"""What the sentences around a comparison count for its subject, beside the sentence itself."""
+COMPARED = 0.3
+"""What it counts that a passage gives a number for both things that a claim compares."""
 AFFIRMS = 0.7
 """What a passage without a negation counts for a claim that another passage denies."""
 
@@ -57,16 +57,16 @@ def _direction(fit: Fit, word: Direction) -> Finding:
     against: list[Side] = []
     mine = (word.start, word.end)
     for read in fit.wide:
-        if fit.relevance(mine, read) < NEEDED:
-            continue
-        for other, words, score in _opposites(fit, word, read):
+        said = fit.relevance(mine, read) >= NEEDED
+        found = [*_opposites(fit, word, read)] if said else []
+        for other, words, score in (*found, *_by_numbers(fit, word, read, said=said)):
             (bearing if other == word.sign else against).append(Side(score, read[0], words))
     finding = Finding("direction", word.text, *mine, Status.MISSING)
     return settle(finding, bearing, against)
 
 
 def _opposites(fit: Fit, word: Direction, read: Read) -> Iterator[tuple[int, str, float]]:
-    """``(sign, the source's words, fit)`` of all that a passage says on the word's axis."""
+    """``(sign, the source's words, fit)`` of each word of a passage on the word's axis."""
     mine = (word.start, word.end)
     passage = read[0].elements
     turned = -1 if _negated(word, fit.claim) else 1
@@ -80,12 +80,21 @@ def _opposites(fit: Fit, word: Direction, read: Read) -> Iterator[tuple[int, str
             score *= 0.8
         sign = other.sign * (-1 if _negated(other, passage) else 1) * turned
         yield sign, other.text, min(1.0, score)
+
+
+def _by_numbers(
+    fit: Fit, word: Direction, read: Read, *, said: bool
+) -> Iterator[tuple[int, str, float]]:
+    """The same of what a passage's numbers show: a change from one to another, or two things
+    compared, where the sentences around it may say of what."""
     if word.axis not in _MEASURED:
         return
-    near = fit.place(mine, read)
-    for sign, words in _trend(passage):
-        yield sign * turned, words, near
-    near = max(near, ADJACENT * fit.nearby(mine, read))
+    passage = read[0].elements
+    turned = -1 if _negated(word, fit.claim) else 1
+    for sign, words in _trend(passage) if said else ():
+        yield sign * turned, words, fit.place((word.start, word.end), read)
+    clause, whole = fit.claim.clause(word.start), (0, len(fit.claim.text))
+    near = COMPARED + 0.35 * fit.nearby(clause, read) + 0.3 * fit.nearby(whole, read)
     for sign, words in _compared(fit.claim, passage):
         yield sign * turned, words, near
 
@@ -190,13 +199,20 @@ def _negation(fit: Fit) -> Finding | None:
             affirming.append(read)
     if flips:
         _, span, _ = max(flips, key=lambda flip: flip[0])
-        bearing += [Side(AFFIRMS * fit.clause(span[0], r[0], own=True), r[0]) for r in affirming]
+        bearing += [Side(AFFIRMS * _affirmed(fit, span, read), read[0]) for read in affirming]
     elif fit.claim.negations and bearing:
         span = (fit.claim.negations[0].start, fit.claim.negations[0].end)
     else:
         return None
     finding = Finding("negation", fit.claim.text[slice(*span)], *span, Status.MISSING)
     return settle(finding, bearing, [side for _, _, side in flips])
+
+
+def _affirmed(fit: Fit, span: Span, read: Read) -> float:
+    """How far a passage says, of the words that another denies, what the claim says."""
+    words = frozenset(w.stem for w in fit.claim.content if span[0] <= w.start < span[1])
+    said = fit.clause(span[0], read[0], own=True)
+    return min(said, fit.stems_in(words, read[0], own=True)) if words else said
 
 
 def _idle(statement: Elements, negation: Negation) -> bool:
@@ -237,7 +253,9 @@ def _denied(fit: Fit, read: Read, negation: Negation) -> tuple[float, Span, Side
     clauses = {fit.claim.clause(word.start) for word in matched}
     clause = max(clauses, key=lambda c: (fit.clause(c[0], read[0]), -c[0]))
     inside = [w for w in matched if clause[0] <= w.start < clause[1]] or matched
-    score = 0.5 * share + 0.35 * fit.clause(clause[0], read[0], own=True) + 0.15 * read[1].near
+    leans = passage.words[0].lower in LEANING
+    said = fit.nearby(clause, read) if leans else fit.clause(clause[0], read[0], own=True)
+    score = 0.5 * share + 0.35 * said + 0.15 * read[1].near
     words = passage.text[begin:end].strip()
     return score, (inside[0].start, inside[-1].end), Side(min(1.0, score), read[0], words)
 

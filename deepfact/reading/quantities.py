@@ -90,11 +90,13 @@ _COMPOUND = r"(?-i:[A-Za-zµ]{1,4}/[A-Za-z]{1,3})(?![\w/])"
 """A unit that no table knows: "t/ha", "dS/m"."""
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
 _WORDS = "|".join(sorted(WORD_VALUES, key=len, reverse=True))
-_SMALL = "an?|one|two|three|four|five|six|seven|eight|nine|ten"
+_SMALL = "one|two|three|four|five|six|seven|eight|nine|ten"
+_YEAR_FOLLOWS = rf"(?!\s(?:of\s)?(?:{_SMALL}|of|from)\b\s?\d{{4}})"
 _FRACTION = (
-    rf"(?:(?:{_SMALL})[\s-])(?:{'|'.join(_PARTS)})s?(?!\s(?:of\s)?(?:{_SMALL}|of|from)\b\s?\d{{4}})"
+    rf"(?:(?:an?|{_SMALL})[\s-])(?:{'|'.join(_PARTS)})s?{_YEAR_FOLLOWS}"
     r"|half(?=\s(?:of|the|a|an|its|their|all)\b)"
-    rf"|(?:{_SMALL}|\d{{1,2}})\s(?:in|out\sof|of\severy|in\severy)\s(?:{_SMALL}|twenty|10{{1,2}}|20)\b(?!\s?%)"
+    rf"|(?:{_SMALL}|\d{{1,2}})\s(?:in|out\sof|of\severy|in\severy)"
+    rf"\s(?:{_SMALL}|twenty|100?|20)\b(?!\s?%)"
 )
 _MULTIPLE = "|".join(sorted(MULTIPLES, key=len, reverse=True))
 QUANTITY = re.compile(

@@ -7,6 +7,7 @@ what the claim says beside the quotation, weak or strong as more or less of it i
 
 from __future__ import annotations
 
+import re
 from difflib import SequenceMatcher
 from typing import Iterator
 
@@ -19,6 +20,12 @@ from deepfact.retrievers.words import stems, words
 
 LEFT_OUT = 2
 """Content words or negations of the quoted passage that a quotation must leave out to be a cut."""
+RUN = 16
+"""Characters between two words of the claim that are named as one stretch."""
+_LIMITING = "not never no nor but only if unless except although while"
+LIMITING = frozenset(_LIMITING.split())
+"""Words that a quotation cannot lose without losing its sense."""
+_SPEECH = re.compile(r"[“\"]([^“”\"]{3,})(?:[”\"]|$)")
 OWN_SHARE = 0.4
 """Below this share of a claim in a speaker's own source, another source can dispute the credit."""
 SAID = 0.5
@@ -52,46 +59,51 @@ def _quotation(fit: Fit, quote: Quotation) -> Finding:
 
 
 def _turned(fit: Fit, quote: Quotation) -> Finding | None:
-    """A finding when the claim leaves out words around its quotation and adds others of its own."""
+    """A finding when the claim leaves out what limits its quotation and adds words of its own."""
     reading = next(fit.library.holding(plain(quote.text)), None)
     if reading is None:
         return None
-    stand = _breath(fit, reading)
+    speech, spoken = _breath(fit, reading)
     quoted = set(stems(quote.text))
     mine = Vocabulary(fit.claim.stems)
-    left_out = [s for s in dict.fromkeys(stems(stand)) if s not in quoted and not mine.match(s)]
-    negated = sum(w.lower in ("not", "never", "no") for w in words(stand)) - sum(
-        w.lower in ("not", "never", "no") for w in words(fit.claim.text)
-    )
-    held = Vocabulary(stems(stand))
+    left_out = [s for s in dict.fromkeys(stems(speech)) if s not in quoted and not mine.match(s)]
+    limited = _limits(speech) > _limits(fit.claim.text)
+    if not limited and not (spoken and len(left_out) >= LEFT_OUT):
+        return None
+    held = Vocabulary(stems(reading.passage.text))
     title = Vocabulary(stems(fit.library.sources[reading.source].title))
     added = [
         word
         for word in fit.claim.content
         if not quote.start <= word.start < quote.end
-        and not held.match(word.stem)
-        and not title.match(word.stem)
-        and not reading.neighbours.match(word.stem)
-    ]
-    if not added or (len(left_out) < LEFT_OUT and negated <= 0):
+        and not max(held.match(word.stem), title.match(word.stem))
+        and not (limited or reading.neighbours.match(word.stem))
+    ] or [w for w in fit.claim.content if limited and w.end <= quote.start]
+    if not added:
         return None
-    strength = min(1.0, 0.3 + 0.08 * len(left_out) + 0.2 * (negated > 0) + 0.05 * len(added))
+    strength = min(1.0, 0.35 + 0.08 * len(left_out) + 0.2 * limited + 0.05 * len(added))
     start, end = added[0].start, added[0].end
     for word in added[1:]:
-        if word.start - end <= 16:
+        if word.start - end <= RUN:
             end = word.end
     finding = Finding("quotation", fit.claim.text[start:end], start, end, Status.MISSING)
     side = Side(strength, reading, reading.passage.text, "the quotation is cut")
     return settle(finding, (), (side,))
 
 
-def _breath(fit: Fit, reading: Reading) -> str:
-    """The sentence that a quotation is from, with the rest of the same quoted speech."""
-    parts = [reading.passage.text]
+def _limits(text: str) -> int:
+    return sum(word.lower in LIMITING for word in words(text))
+
+
+def _breath(fit: Fit, reading: Reading) -> tuple[str, bool]:
+    """The speech that a quotation is from, and whether the source marks it as speech; without
+    marks, the whole sentence."""
+    text = reading.passage.text
     before = fit.library.neighbour(reading, -1)
     if before is not None and _open(before.text):
-        parts.insert(0, before.text)
-    return " ".join(parts)
+        text = f"{before.text} {text}"
+    marked = [match[1] for match in _SPEECH.finditer(text)]
+    return (" ".join(marked), True) if marked else (text, False)
 
 
 def _open(text: str) -> bool:

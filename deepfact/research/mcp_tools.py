@@ -123,7 +123,7 @@ class LedgerTools:
 
     def verify(self, texts: bool = False) -> dict[str, Any]:
         """Ask the verifier about every claim that has no outcome yet."""
-        name, built = verifier_of(self.verifier)
+        name, built = verifier_of(self.verifier, self.folder)
         with self._open() as store:
             unread = verify_stage(store, built, name=name, when=now(), texts=texts)
             outcomes = store.ledger.outcomes

@@ -21,7 +21,7 @@ BATCH = 50
 
 def verify_stage(
     store: LedgerStore,
-    verifier: Any,
+    build: Callable[[], Any],
     *,
     name: str,
     when: datetime,
@@ -33,7 +33,7 @@ def verify_stage(
 
     Args:
         store: the run's ledger.
-        verifier: as `deepfact.verifiers.base.Verifier`.
+        build: makes a `deepfact.verifiers.base.Verifier`, once for each pass.
         name: what to call it.
         when: the date that the entries carry.
         texts: also read claims beside the other cards of their subject.
@@ -45,7 +45,7 @@ def verify_stage(
     """
     total, failed = len(store.ledger.claims), 0
     with _Keeper(store, name, when) as keep:
-        outcomes = verify_claims(store.ledger, verifier, name=name, again=again)
+        outcomes = verify_claims(store.ledger, build(), name=name, again=again)
         for done, outcome in enumerate(outcomes, 1):
             keep(OutcomeAdded(outcome=outcome))
             failed += outcome.kind == "failure"
@@ -53,7 +53,7 @@ def verify_stage(
     if not texts:
         return 0
     with _Keeper(store, name, when) as keep:
-        for reading in cross_readings(store.ledger, verifier, name=name):
+        for reading in cross_readings(store.ledger, build(), name=name):
             keep(ReadingAdded(reading=reading))
     return len(open_pairs(store.ledger))
 

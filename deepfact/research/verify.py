@@ -7,7 +7,8 @@ nothing: whoever calls adds the outcomes to the ledger.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +28,23 @@ READINGS = 500
 """Most readings of claims beside other cards in one pass, so that a big cluster stays payable."""
 
 
-def verifier_of(name: str) -> tuple[str, Verifier]:
-    """The verifier that a command names, and what to call it: a kind, or a YAML file.
+def verifier_of(name: str, workspace: Path | None = None) -> tuple[str, Callable[[], Verifier]]:
+    """What a command's verifier is called, and what builds it: a kind, or a YAML file.
+
+    It is built once for each pass, for a pass closes what a verifier opened. A wrong option is
+    told here.
+
+    Args:
+        name: the kind, or the file with kind, name and options.
+        workspace: the run's folder, for what a verifier keeps (a panel: answers it paid for).
 
     Raises:
         InputError: no such file, kind or option.
     """
     is_file = name.endswith((".yaml", ".yml"))
     spec = read_yaml(Path(name), VerifierSpec) if is_file else VerifierSpec(kind=name)
-    return spec.label, build_verifier(spec)
+    build_verifier(spec, workspace=workspace)
+    return spec.label, partial(build_verifier, spec, workspace=workspace)
 
 
 def verify_claims(

@@ -19,21 +19,30 @@ from typing import Any
 
 from pydantic import AwareDatetime, Field
 
-from deepfact.errors import InputError, ResultsExistError
+from deepfact.errors import InputError, ResultsExistError, RunIncomplete
 from deepfact.records import FileRecord, Source, SourceRole, Trust, canonical_json, sha256_of
+from deepfact.research.asking import ModelSpec
 from deepfact.research.extract import extract_claims
 from deepfact.research.folder import CardFields, FoundFile, read_cards, read_folder, source_of
 from deepfact.research.gate import compile_report
 from deepfact.research.ledgers import make_card
+from deepfact.research.model_extract import Extracted, extract_by_model
 from deepfact.research.report_files import record_report
 from deepfact.research.stages import verify_stage
 from deepfact.research.verify import verifier_of
-from deepfact.research_records import ClaimStanding, ResearchReport, Standing, Thresholds
+from deepfact.research_records import (
+    ClaimStanding,
+    ResearchReport,
+    SourceCard,
+    Standing,
+    Thresholds,
+)
 from deepfact.retrievers.words import stems
 from deepfact.run_state import Progress, Watcher
 from deepfact.store.files import read_record, write_text
 from deepfact.store.ledger import LedgerStore
 from deepfact.store.ledger_records import ClaimAdded, QuestionSet
+from deepfact.store.specs import read_yaml
 
 WHO = "deepfact research run"
 STAGES = ("scope", "search", "fetch", "extract", "verify", "synthesize")
@@ -56,6 +65,8 @@ class ResearchSpec(FileRecord):
     """Most claims from one source; those that share most words with the question."""
     verifier: str = "local"
     """A kind, or a YAML file."""
+    extractor: str = ""
+    """A YAML file that names the model that extracts claims; by rules when empty."""
     texts: bool = False
     """Also read claims beside the other cards of their subject."""
     thresholds: Thresholds = Thresholds(require_verification=True)
@@ -113,7 +124,7 @@ def run_research(
     Raises:
         InputError: sources, cards, verifier or folder do not fit.
     """
-    name, verifier = verifier_of(spec.verifier)
+    name, verifier = verifier_of(spec.verifier, folder)
     check_folder(spec, folder)
     with LedgerStore(folder) as store:
         write_text(folder / "spec.json", spec.model_dump_json(indent=1) + "\n")
@@ -239,21 +250,45 @@ def _fetch(run: _Run, files: dict[str, FoundFile], search: dict[str, Any]) -> di
 
 
 def _extract(run: _Run, cards: dict[str, str]) -> dict[str, Any]:
-    """Claims of each card, by rules."""
+    """Claims of each card, by rules or by a model.
+
+    Raises:
+        RunIncomplete: a model gave no answer on some cards; what it gave on others is kept.
+    """
     held = {card.source.id: card for card in run.store.ledger.cards}
-    found: dict[str, list[str]] = {}
-    entries = []
-    for name, card in cards.items():
-        claims = extract_claims(
-            held[card], run.spec.question, name=name, limit=run.spec.claims_per_source
-        )
-        found[name] = [claim.id for claim in claims]
-        entries += [ClaimAdded(claim=claim) for claim in claims]
+    told = {name: held[card] for name, card in cards.items()}
+    made = _by_model(run, told) if run.spec.extractor else _by_rules(run, told)
+    entries = [ClaimAdded(claim=claim) for one in made.values() for claim in one.claims]
     run.store.add(entries, who=WHO, when=run.spec.date)
+    failed = {name: one.failed for name, one in made.items() if one.failed}
+    if failed:
+        name, why = next(iter(failed.items()))
+        raise RunIncomplete(
+            f"no claims were extracted from {len(failed)} sources; first, {name}: {why}",
+            fix="run the same command again; answers that are there are not paid for again",
+        )
     return {
-        "claims": [claim for claims in found.values() for claim in claims],
-        "without_claims": sorted(name for name, claims in found.items() if not claims),
+        "claims": [entry.claim.id for entry in entries],
+        "without_claims": sorted(name for name, one in made.items() if not one.claims),
+        "rejected": {name: one.rejected for name, one in made.items() if one.rejected},
+        "cut": sorted(name for name, one in made.items() if one.cut),
     }
+
+
+def _by_rules(run: _Run, cards: dict[str, SourceCard]) -> dict[str, Extracted]:
+    limit = run.spec.claims_per_source
+    return {
+        name: Extracted(extract_claims(card, run.spec.question, name=name, limit=limit))
+        for name, card in cards.items()
+    }
+
+
+def _by_model(run: _Run, cards: dict[str, SourceCard]) -> dict[str, Extracted]:
+    spec = read_yaml(Path(run.spec.extractor), ModelSpec)
+    made = extract_by_model(
+        spec, list(cards.values()), run.spec.question, limit=run.spec.claims_per_source
+    )
+    return dict(zip(cards, made, strict=True))
 
 
 def _verify(run: _Run, name: str, verifier: Any) -> dict[str, Any]:

@@ -123,7 +123,10 @@ def _told_wrongly(draft: Draft, one: Standing) -> str:
 def _left_out(draft: Draft, one: Standing) -> list[str]:
     """What belongs to a claim and is not in the sentence."""
     missing = []
-    if any(not contains_words(q.text, draft.text) for q in one.qualifications):
+    # Of a condition its value is enough: "in version 2.1", not "version: 2.1".
+    short = {f"{kind}: {value}": value for kind, value in one.claim.conditions.items()}
+    needed = (short.get(q.text, q.text) for q in one.qualifications)
+    if any(not contains_words(words, draft.text) for words in needed):
         missing.append("drops_qualification")
     if one.standing is ClaimStanding.REFUTED and not any(
         contains_words(reason, draft.text) for reason in one.reasons

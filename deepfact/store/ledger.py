@@ -209,23 +209,18 @@ class LedgerStore:
                 new.append(entry)
         if not new:
             return 0
-        data = b""
+        lines, last, data = self._lines, self._last, b""
         for entry in new:
             line = LedgerLine(
-                number=self._lines + 1,
-                previous=self._last or None,
-                who=who,
-                when=when,
-                entry=entry,
+                number=lines + 1, previous=last or None, who=who, when=when, entry=entry
             )
             text = line.canonical().encode("utf-8")
-            data += text + b"\n"
-            self._lines, self._last = self._lines + 1, sha256_of(text)
+            lines, last, data = lines + 1, sha256_of(text), data + text + b"\n"
         self._file.write(data)
         self._file.flush()
         os.fsync(self._file.fileno())
-        head = LedgerHead(lines=self._lines, hash=self._last)
-        write_text(self.folder / HEAD, head.canonical() + "\n")
+        self._lines, self._last = lines, last
+        write_text(self.folder / HEAD, LedgerHead(lines=lines, hash=last).canonical() + "\n")
         self._state = trial
         return len(new)
 

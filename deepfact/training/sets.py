@@ -14,6 +14,7 @@ deepfact-mini, which the verifier is measured on, and nothing from a non-commerc
   contradictory with one change, and inconclusive when the sentence is taken out of the
   document, when its hedge is dropped, or when a second document says otherwise.
 - Mismatched: claims beside a document of another claim are inconclusive.
+- deepfact-practice: this project's own claims for developing on, with their author's labels.
 
 Reads files, draws only from the generator it is given.
 """
@@ -23,14 +24,15 @@ from __future__ import annotations
 import json
 import random
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 from deepfact.reading.elements import Elements, elements, without_markers
 from deepfact.records import Claim, Label, Source
 from deepfact.retrievers.passages import sentence_spans
 from deepfact.retrievers.words import stems, words
+from deepfact.store.benchmark import BenchmarkStore
 from deepfact.store.files import read_lines
 from deepfact.training import perturb
 
@@ -38,6 +40,7 @@ SETS = {
     "citation-integrity": ("MIT", "citing sentences with passages of the cited paper"),
     "expertqa": ("MIT", "claims with attributed web passages"),
     "changed": ("MIT", "claims and sentences of the two above, with one known change"),
+    "deepfact-practice": ("MIT", "this project's own claims for developing on, author's key"),
     "mismatched": ("MIT", "claims of the two above beside another claim's document"),
 }
 
@@ -58,11 +61,19 @@ class Example:
     sources: tuple[Source, ...]
     label: Label
     kind: str
-    """Which sort of case: ``real``, or the change that made it."""
+    """Which sort of case: ``real``, ``practice``, or the change that made it."""
+    context: Mapping[str, Source] = field(default_factory=dict)
+    """All sources of the benchmark it is from; empty when there are no others than its own."""
 
 
-def examples(data: Path, rng: random.Random) -> list[Example]:
-    """All training cases, in a fixed order for a given generator."""
+def examples(data: Path, practice: Path, rng: random.Random) -> list[Example]:
+    """All training cases, in a fixed order for a given generator.
+
+    Args:
+        data: folder of the public data sets.
+        practice: folder of deepfact-practice.
+        rng: what every choice is drawn from.
+    """
     real = [*_citation_integrity(data), *_expertqa(data)]
     changed = [case for example in real for case in _changed_claims(example, rng)]
     documents = sorted({e.group: e.sources[0] for e in real}.items())
@@ -72,7 +83,28 @@ def examples(data: Path, rng: random.Random) -> list[Example]:
         for group, source in documents
         for case in _from_document(group, source, documents, foreign, rng)
     ]
-    return [*real, *changed, *from_text, *_mismatched(real, rng)]
+    made = [*real, *changed, *from_text, *_mismatched(real, rng)]
+    return [*made, *practice_cases(practice)]
+
+
+def practice_cases(folder: Path) -> list[Example]:
+    """The claims of deepfact-practice; their group is the report that they stood in."""
+    store = BenchmarkStore(folder)
+    version, key = store.load(), store.key("author")
+    sources = {source: version.sources[source] for source in version.sources}
+    return [
+        Example(
+            set="deepfact-practice",
+            group=claim.report,
+            claim=claim,
+            sources=tuple(sources[source] for source in claim.cites if source in sources),
+            label=key[claim.id].label,
+            kind="practice",
+            context=sources,
+        )
+        for claim in version.claims
+        if claim.id in key
+    ]
 
 
 def example(

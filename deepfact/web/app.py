@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +22,15 @@ from starlette.types import ASGIApp
 from deepfact.core.standing import standing_adjudications, steps_taken
 from deepfact.errors import DeepFactError, InputError, ResultsExistError
 from deepfact.records import Adjudication, Case
-from deepfact.review import Desk, Receipt, desk_of, hand_in, people_of, withdraw
+from deepfact.review import (
+    Desk,
+    Receipt,
+    desk_of,
+    hand_in,
+    patiently,
+    people_of,
+    withdraw,
+)
 from deepfact.run_records import Adjudicated, JournalEvent, SavedSpec
 from deepfact.run_state import stages_of
 from deepfact.store.files import read_record
@@ -327,14 +334,10 @@ class AuditApp:
 
     def _patiently(self, write: Callable[[], Receipt]) -> Receipt | None:
         """Writes as soon as the journal is free; None when it is not within `PATIENCE`."""
-        until = time.monotonic() + PATIENCE
-        while True:
-            try:
-                return write()
-            except ResultsExistError:
-                if time.monotonic() > until:
-                    return None
-                time.sleep(0.02)
+        try:
+            return patiently(write, PATIENCE)
+        except ResultsExistError:
+            return None
 
 
 def _withdrawn(seat: Seat, case_id: str) -> Adjudication | None:

@@ -7,6 +7,7 @@ a secret; what is refused or kept is logged by `deepfact.web`.
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import logging
 import socket
@@ -142,7 +143,8 @@ def serve(folder: Path, place: Place, sock: socket.socket, *, root: Path | None 
     """
     port = sock.getsockname()[1]
     app = build_app(folder, hosts=hosts_of(place, port), root=root, secure=place.secure)
-    uvicorn.Server(_config(place, app)).run(sockets=[sock])
+    with contextlib.suppress(KeyboardInterrupt):  # how it is stopped
+        uvicorn.Server(_config(place, app)).run(sockets=[sock])
 
 
 def _config(place: Place, app: object) -> uvicorn.Config:

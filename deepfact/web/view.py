@@ -17,6 +17,7 @@ from deepfact.core.quotes import find_quote
 from deepfact.records import Case, Claim, Position, Source, SourceRole, Span
 from deepfact.reports.templating import visible
 from deepfact.retrievers.passages import sentence_spans
+from deepfact.review import source_ids
 
 CONTEXT = 2
 """Sentences shown before and after the claim in the excerpt of its report."""
@@ -140,21 +141,11 @@ def case_view(case: Case, sources: Mapping[str, Source]) -> CaseView:
 
 
 def source_texts(case: Case, sources: Mapping[str, Source]) -> tuple[SourceText, ...]:
-    """The sources of a case, numbered from 1: those that the claim cites, then those that a side
-    names. The same case always gives the same numbers."""
-    cited = list(case.claim.cites)
-    named = [source for side in (case.a, case.b) for source in _named(side)]
-    ids = list(dict.fromkeys([*cited, *named]))
+    """The sources of a case, numbered from 1 in the order of `deepfact.review.source_ids`."""
     return tuple(
-        SourceText(number, source, sources.get(source), source in cited)
-        for number, source in enumerate(ids, 1)
+        SourceText(number, source, sources.get(source), source in case.claim.cites)
+        for number, source in enumerate(source_ids(case), 1)
     )
-
-
-def _named(side: Position) -> Iterable[str]:
-    yield from (contradiction.source for contradiction in side.contradictions)
-    yield from (evidence.source for evidence in side.evidence)
-    yield from (note.source for note in side.qualifications if note.source)
 
 
 def _side(letter: str, position: Position, texts: Mapping[str, SourceText]) -> Side:

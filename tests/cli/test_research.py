@@ -203,6 +203,24 @@ def test_verify_and_texts(ledger):
         run("report", ledger.parent / "none")
 
 
+def test_a_panel_whose_answers_cannot_be_read_refutes_nothing(ledger, tmp_path):
+    panel = tmp_path / "panel.yaml"
+    panel.write_text(
+        "kind: panel\noptions:\n  model: m\n"
+        "  provider: {kind: scripted, options: {answer: 'it is wrong'}}\n",
+        encoding="utf-8",
+    )
+    said = json.loads(run("verify", ledger, "--verifier", panel, "--texts", "--json"))
+    assert said == {"unverified": 2, "readings": 2, "unread": 0}
+    outcome = read_ledger(ledger).outcomes[0]
+    assert outcome.prompt.name == "verifier/split", "the split prompt by default"
+    name = contradiction(ledger)
+    run("resolve", ledger, name, "--method", "different_date", "--who", "a", "--why", "Two years.")
+    assert "claim_unverified: claims=2 of 2" in run("report", ledger, code=1)
+    page = (ledger / "report.md").read_text(encoding="utf-8")
+    assert "3 unreadable" in page and "## Refuted" not in page
+
+
 def test_a_writer_that_lies_makes_the_report_incomplete(ledger, tmp_path):
     name = contradiction(ledger)
     run("resolve", ledger, name, "--method", "different_date", "--who", "a", "--why", "Two years.")
@@ -248,3 +266,19 @@ def test_sources_of_a_benchmark_seed_a_run(tmp_path, make):
 def test_the_schema_in_the_documentation_is_current():
     documented = Path(__file__).parent.parent.parent / "docs" / "research-ledger.schema.json"
     assert json.loads(run("schema")) == json.loads(documented.read_text(encoding="utf-8"))
+
+
+def test_every_code_threshold_and_command_is_documented():
+    from deepfact.core.skeptic import TODO
+    from deepfact.research_records import Method, Thresholds
+
+    page = (Path(__file__).parent.parent.parent / "docs" / "research-gate.md").read_text("utf-8")
+    commands = [
+        command.name or (command.callback.__name__ if command.callback else "")
+        for command in app.registered_commands
+    ]
+    assert "check" in commands and "add-source" in commands
+    for word in (*TODO, *Thresholds.model_fields, *map(str, Method)):
+        assert f"`{word}`" in page, word
+    for command in commands:
+        assert f"research {command}" in page or f"`{command}`" in page, command

@@ -8,6 +8,7 @@ from deepfact.core.labels import (
     DATA_SETS,
     FROM_BINARY,
     NO_EVIDENCE,
+    ONE_WORD_FOR_THE_REST,
     from_data_set,
     lookup,
     to_binary,
@@ -27,10 +28,26 @@ def test_binary_and_back_holds_every_label_once() -> None:
     assert sorted(x for labels in FROM_BINARY.values() for x in labels) == sorted(Label)
 
 
-@pytest.mark.parametrize("data_set", DATA_SETS)
+THREE_WAY = [name for name in DATA_SETS if len(set(DATA_SETS[name].values())) == 3]
+
+
+@pytest.mark.parametrize("data_set", THREE_WAY)
 @pytest.mark.parametrize("label", Label)
 def test_every_label_goes_to_each_data_set_and_back(data_set: str, label: Label) -> None:
     assert from_data_set(data_set, to_data_set(data_set, label)) is label
+
+
+def test_which_data_sets_have_a_word_for_each_label() -> None:
+    assert set(DATA_SETS) - set(THREE_WAY) == {*ONE_WORD_FOR_THE_REST, "openfactcheck"}
+    for data_set in ONE_WORD_FOR_THE_REST:
+        rest = set(DATA_SETS[data_set].values()) - {Label.SUPPORTED}
+        assert len(rest) == 1, f"{data_set} tells {rest} apart"
+
+
+def test_a_label_that_a_data_set_has_no_word_for_is_an_error() -> None:
+    with pytest.raises(InputError, match="wice has no word for contradictory") as caught:
+        to_data_set("wice", Label.CONTRADICTORY)
+    assert "not_supported" in caught.value.fix
 
 
 @pytest.mark.parametrize(
@@ -45,6 +62,16 @@ def test_every_label_goes_to_each_data_set_and_back(data_set: str, label: Label)
         ("factcheck-bench", "false", Label.CONTRADICTORY),
         ("factcheck-bench", "unknown", Label.INCONCLUSIVE),
         ("factcheck-bench", "NA", Label.INCONCLUSIVE),
+        ("scifact", "NEI", Label.INCONCLUSIVE),
+        ("averitec", "Conflicting Evidence/Cherrypicking", Label.INCONCLUSIVE),
+        ("averitec", "Not Enough Evidence", Label.INCONCLUSIVE),
+        ("expertqa", "Probably correct", Label.SUPPORTED),
+        ("expertqa", "Likely incorrect", Label.CONTRADICTORY),
+        ("wice", "partially_supported", Label.INCONCLUSIVE),
+        ("veriscore", "Contradicted.", Label.CONTRADICTORY),
+        ("factscore", "NS", Label.INCONCLUSIVE),
+        ("halueval", "yes", Label.CONTRADICTORY),
+        ("deepfact-bench", "refuted", Label.CONTRADICTORY),
     ],
 )
 def test_published_labels(data_set: str, published: str, label: Label) -> None:

@@ -305,3 +305,20 @@ def test_a_column_that_the_mapping_names_must_be_there(tmp_path: Path, fields: s
         read_jsonl(put(tmp_path, "c.jsonl", lines(GOOD)), when=WHEN, mapping=mapping)
     with pytest.raises(InputError, match="no column"):
         read_csv(put(tmp_path, "c.csv", "id,text,label\na,A,x\n"), when=WHEN, mapping=mapping)
+
+
+@pytest.mark.parametrize(
+    ("cell", "private"), [("true", True), ("", False), ("False", False), ("yes", True), ("0", False)]
+)
+def test_a_private_claim_stays_private(tmp_path: Path, cell: str, private: bool) -> None:
+    path = tmp_path / "claims.csv"
+    path.write_text(f"id,text,private\nc1,The mill burned.,{cell}\n", encoding="utf-8")
+    ((claim, _),) = read_csv(path, when=WHEN).claims
+    assert claim.private is private
+
+
+def test_whether_a_claim_is_private_is_never_guessed(tmp_path: Path) -> None:
+    path = tmp_path / "claims.csv"
+    path.write_text("id,text,private\nc1,The mill burned.,perhaps\n", encoding="utf-8")
+    with pytest.raises(InputError, match="line 2.*private"):
+        read_csv(path, when=WHEN)

@@ -44,3 +44,20 @@ def notes(tmp_path: Path) -> Callable[[int], Path]:
         return folder
 
     return make
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A model spec whose provider answers by a function of the request; it keeps what it was
+    asked in ``model.asked``."""
+    from deepfact.providers.scripted import ScriptedProvider
+    from deepfact.research.asking import ModelSpec
+
+    def make(say: Callable) -> ModelSpec:
+        provider = ScriptedProvider.of(lambda request: make.asked.append(request) or say(request))
+        monkeypatch.setattr("deepfact.providers.registry.build_provider", lambda _: provider)
+        path = tmp_path / "answers.sqlite"
+        return ModelSpec(model="m", provider={"kind": "scripted"}, responses=str(path))
+
+    make.asked = []
+    return make

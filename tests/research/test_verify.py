@@ -115,13 +115,13 @@ def test_the_stage_keeps_what_it_has_when_it_breaks_off(tmp_path):
         store.add_cards(LEDGER.cards, who="a", when=WHEN)
         store.add([ClaimAdded(claim=one) for one in LEDGER.claims], who="a", when=WHEN)
         with pytest.raises(KeyboardInterrupt):
-            verify_stage(store, Breaks(), name="r", when=WHEN)
+            verify_stage(store, Breaks, name="r", when=WHEN)
         assert [one.claim_id for one in store.ledger.outcomes] == ["c1"]
         reader = Reader()
-        assert verify_stage(store, reader, name="r", when=WHEN, texts=True) == 0
+        assert verify_stage(store, lambda: reader, name="r", when=WHEN, texts=True) == 0
         assert len(reader.seen) == 4, "two claims left, and two readings"
         assert len(store.ledger.readings) == 2
-        assert verify_stage(store, reader, name="r", when=WHEN, again=True) == 0
+        assert verify_stage(store, lambda: reader, name="r", when=WHEN, again=True) == 0
         assert len(reader.seen) == 7
 
 
@@ -130,8 +130,8 @@ def test_readings_have_a_bound_and_say_what_is_left(tmp_path, monkeypatch):
     with LedgerStore(tmp_path) as store:
         store.add_cards(LEDGER.cards, who="a", when=WHEN)
         store.add([ClaimAdded(claim=one) for one in LEDGER.claims], who="a", when=WHEN)
-        assert verify_stage(store, Reader(), name="r", when=WHEN, texts=True) == 1
-        assert verify_stage(store, Reader(), name="r", when=WHEN, texts=True) == 0
+        assert verify_stage(store, Reader, name="r", when=WHEN, texts=True) == 1
+        assert verify_stage(store, Reader, name="r", when=WHEN, texts=True) == 0
 
 
 def test_verifiers_go_by_kind_or_by_file(tmp_path):

@@ -9,9 +9,10 @@ import pytest
 from deepfact.errors import ConfigError
 from deepfact.providers.scripted import ScriptedProvider
 from deepfact.records import Qualification, QualificationKind
+from deepfact.research.asking import ModelSpec, NoAnswer
 from deepfact.research.gate import compile_report
 from deepfact.research.ledgers import load_ledger
-from deepfact.research.writer import NoProse, WriterSpec, write_prose, writer_request
+from deepfact.research.writer import write_prose, writer_request
 from deepfact.research.writer_check import PROBLEMS, Draft, check_sentences
 from deepfact.research_records import ClaimStanding, ResearchClaim, Standing
 
@@ -104,6 +105,16 @@ def test_sentences_that_may_not(text, cites, told, problem):
     assert problem in PROBLEMS
 
 
+def test_of_a_condition_the_value_is_enough():
+    bound = standing("c1", "Indexer A supports joins.", notes=["version: 2.1"])
+    claim = bound.claim.model_copy(update={"conditions": {"version": "2.1"}})
+    bound = bound.model_copy(update={"claim": claim})
+    told = [Draft(text="Indexer A supports joins in version 2.1.", cites=("c1",)),
+            Draft(text="Indexer A supports joins.", cites=("c1",))]  # fmt: skip
+    stands, falls = check_sentences(told, [bound])
+    assert stands.problems == () and falls.problems[0].startswith("drops_qualification")
+
+
 # --- a provider that lies ----------------------------------------------------------------
 
 
@@ -112,10 +123,10 @@ def writer(tmp_path, monkeypatch):
     """A spec whose provider gives one answer; what it was asked is kept."""
     asked: list = []
 
-    def make(answer: str, **more) -> WriterSpec:
+    def make(answer: str, **more) -> ModelSpec:
         provider = ScriptedProvider.of(lambda request: asked.append(request) or answer)
         monkeypatch.setattr("deepfact.providers.registry.build_provider", lambda _: provider)
-        return WriterSpec(
+        return ModelSpec(
             model="m", provider={"kind": "scripted"}, responses=str(tmp_path / "r.sqlite"), **more
         )
 
@@ -185,7 +196,7 @@ def test_what_the_fence_escaped_is_compared_as_it_was(writer):
     ],
 )
 def test_an_answer_that_cannot_be_read_is_no_prose(writer, indexer, said, why):
-    with pytest.raises(NoProse) as failure:
+    with pytest.raises(NoAnswer) as failure:
         write_prose(writer(said), "?", STANDINGS)
     assert failure.value.reason == why
     report = compile_report(load_ledger(indexer), no_prose=str(failure.value))
@@ -205,7 +216,7 @@ def test_a_failed_call_is_no_prose(writer):
     import deepfact.providers.registry as registry
 
     registry.build_provider(None)._script = fail
-    with pytest.raises(NoProse, match="would rather not"):
+    with pytest.raises(NoAnswer, match="would rather not"):
         write_prose(spec, "?", STANDINGS)
 
 
@@ -217,6 +228,6 @@ def test_what_was_paid_for_is_not_paid_for_again(writer):
 
 
 def test_a_writer_needs_a_provider(tmp_path):
-    spec = WriterSpec(model="m", provider={}, responses=str(tmp_path / "r.sqlite"))
+    spec = ModelSpec(model="m", provider={}, responses=str(tmp_path / "r.sqlite"))
     with pytest.raises(ConfigError, match="needs a provider"):
         write_prose(spec, "?", STANDINGS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -199,6 +200,14 @@ def test_no_ledger_and_no_folder(tmp_path):
 def test_one_process_at_a_time(tmp_path):
     with LedgerStore(tmp_path), pytest.raises(ResultsExistError), LedgerStore(tmp_path):
         pytest.fail("it must not open")
+
+
+def test_a_ledger_of_schema_1_is_read_as_it_was_written():
+    """The golden ledger: whatever changes, released files are read, and hash, as before."""
+    ledger = read_ledger(Path(__file__).parent.parent / "golden" / "ledger")
+    assert ledger.claims == (CLAIM,) and ledger.resolutions == (DECIDED,)
+    expected = "sha256:4cd5a2efc9a6d5467ac0216719d30df09d0a178e38fdb5b4b675e75c0feaffad"
+    assert ledger.content_hash() == expected
 
 
 # --- the document ------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,19 @@ from deepfact.reading.elements import elements
 from deepfact.records import Label
 from deepfact.training import perturb
 from deepfact.training.measured import read_sets
-from deepfact.training.sets import examples
-from deepfact.training.train import LABELS, exported, fit, linear_model, table_of
+from deepfact.training.sets import examples, practice_cases
+from deepfact.training.train import (
+    CANDIDATES,
+    LABELS,
+    PRACTICE,
+    PRIOR,
+    Table,
+    case_weights,
+    fit,
+    guesses,
+    table_of,
+)
+from deepfact.verifiers.local.features import NAMES, SENSE
 
 TRUE = "Revenue at Halden Optics was 12.4 percent higher in March 2031, and it may rise again."
 AROUND = [elements("Brandt Glass said revenue was 9.1 percent lower.")]
@@ -48,15 +60,49 @@ def test_a_hedge_can_be_dropped() -> None:
     assert changed is not None and " may " not in changed
 
 
+def small_table() -> Table:
+    cases = practice_cases(PRACTICE)
+    assert Counter(case.label for case in cases) == {
+        Label.SUPPORTED: 38, Label.CONTRADICTORY: 26, Label.INCONCLUSIVE: 16
+    }  # fmt: skip
+    return table_of(cases)
+
+
+def test_the_same_cases_give_the_same_weights_held_to_their_sense() -> None:
+    fits = [fit(t, t.fitted, CANDIDATES[0]) for t in (small_table(), small_table())]
+    assert fits[0] == fits[1]
+    for at, name in enumerate(NAMES):
+        for sense, row in zip(SENSE[name], fits[0].coefficients, strict=True):
+            assert sense * row[at] >= 0
+
+
+def test_shares_of_sets_and_labels() -> None:
+    table = small_table()
+    weights = case_weights(table, table.fitted, 0.5)
+    total = weights.sum()
+    for number, label in enumerate(LABELS):
+        share = weights[table.target == number].sum() / total
+        assert share == pytest.approx(PRIOR[label])
+    assert not weights[~table.fitted].any()
+
+
+def test_a_report_is_judged_by_a_fit_without_it() -> None:
+    """On deepfact-practice alone; its sentences were read while the rules were made, so this is
+    no estimate of anything: it shows that the model finds in one report what it learnt in
+    others, and fails when a rule that it needs breaks."""
+    table = small_table()
+    right = 0
+    for report in sorted(set(table.group)):
+        held_out = table.group == report
+        model = fit(table, ~held_out & table.fitted, CANDIDATES[-1])
+        right += sum(guesses(model, table, held_out) == table.target[held_out])
+    assert right >= 60
+
+
 @pytest.mark.data
 def test_cases_are_the_same_for_a_seed_and_hold_nothing_measured(data_dir: Path) -> None:
-    first, second = (examples(data_dir, random.Random(7)) for _ in range(2))
+    first, second = (examples(data_dir, PRACTICE, random.Random(7)) for _ in range(2))
     assert first == second
     assert {case.label for case in first} == set(Label)
     measured = {claim.text for each in read_sets(data_dir) for claim in each.claims}
     assert not measured & {case.claim.text for case in first}
-    a, b = (table_of(cases[::200]) for cases in (first, second))
-    assert (a.rows == b.rows).all()
-    models = [exported(fit(linear_model(1), t.rows, t.target, t.weights)) for t in (a, b)]
-    assert models[0] == models[1]
-    assert set(a.target) <= set(range(len(LABELS)))

@@ -22,11 +22,9 @@ from deepfact.records import (
 from deepfact.run_records import VerifierSpec
 from deepfact.verifiers.base import Context, build_verifier
 from deepfact.verifiers.local import LocalVerifier
-from deepfact.verifiers.local.features import NAMES
+from deepfact.verifiers.local.features import NAMES, SENSE
 from deepfact.verifiers.local.model import (
-    Forest,
     Linear,
-    Tree,
     parse_weights,
     shipped_weights,
     weights_json,
@@ -129,6 +127,42 @@ def test_scope_all_reads_beyond_the_citations() -> None:
     assert far.evidence[0].source == other.id
 
 
+def test_other_sources_show_conflicts_and_wrong_credits_and_support_nothing() -> None:
+    audit = Source.create(
+        title="Varn Audit Office review", text="By 31 May 2031, 212 licences had been withdrawn."
+    )
+    wardens = Source.create(
+        title="River Wardens statement",
+        text="By 31 May 2031, 347 licences had been withdrawn. Perch came back to the upper Varn.",
+    )
+    context = Context(sources={source.id: source for source in (audit, wardens)})
+
+    def label(text: str, verifier: LocalVerifier) -> Label:
+        found = verifier.verify(Claim(id="c", text=text, cites=(audit.id,)), context)
+        assert isinstance(found, Verdict)
+        for contradiction in found.contradictions:
+            assert contradiction.disputed in text and contradiction.quote in wardens.text
+        return found.label
+
+    alone, checked = LocalVerifier(crosscheck=0), LocalVerifier()
+    text = "By 31 May 2031, 212 licences had been withdrawn."
+    assert label(text, alone) is Label.SUPPORTED
+    assert label(text, checked) is Label.INCONCLUSIVE
+    credit = "The Varn Audit Office reported that perch came back to the upper Varn."
+    assert label(credit, alone) is Label.INCONCLUSIVE
+    assert label(credit, checked) is Label.CONTRADICTORY
+    assert label("Perch came back to the upper Varn.", checked) is Label.INCONCLUSIVE
+
+
+def test_all_sources_are_taken_apart_once() -> None:
+    built = []
+    verifier = LocalVerifier(scope="all")
+    for text in ("The navy bought periscopes.", "Revenue was $48.2 million.", "Perch came back."):
+        verifier.verify(Claim(id="c", text=text, cites=(REPORT.id,)), CONTEXT)
+        built.append(verifier._all(CONTEXT))
+    assert built[0] is built[1] is built[2]
+
+
 def test_an_empty_benchmark_is_a_failure() -> None:
     found = LocalVerifier().verify(Claim(id="c", text="Anything."), Context(sources={}))
     assert isinstance(found, VerificationFailure) and found.reason is FailureReason.NO_SOURCE
@@ -169,7 +203,7 @@ def test_the_weights_say_what_they_come_from() -> None:
     assert weights.features == NAMES
     assert {part.licence for part in weights.training} == {"MIT"}
     names = " ".join(part.name for part in weights.training)
-    assert not any(held_out in names for held_out in ("scifact", "factcheck", "wice", "deepfact"))
+    assert not any(held_out in names for held_out in ("scifact", "factcheck", "wice", "-mini"))
     text = weights_json(weights)
     assert parse_weights(text, where="w", features=NAMES) == weights
 
@@ -181,16 +215,20 @@ def test_weights_for_other_features_are_refused() -> None:
         parse_weights("{}", where="w", features=NAMES)
 
 
-def test_both_shapes_of_model() -> None:
+def test_the_model_is_a_linear_one() -> None:
     linear = Linear(
         mean=(1.0,), scale=(2.0,), coefficients=((1.0,), (0.0,), (-1.0,)), intercept=(0, 0, 1)
     )
     assert linear.raw([5.0]) == [2.0, 0.0, -1.0]
-    tree = Tree(feature=(0, 0, 0), threshold=(0.5, 0, 0), left=(1, 0, 0), right=(2, 0, 0),
-                value=(0, -1.0, 3.0))  # fmt: skip
-    forest = Forest(start=(0.5, 0.0, 0.0), trees=((tree, tree), (tree,), ()))
-    assert forest.raw([0.5]) == [-1.5, -1.0, 0.0]
-    assert forest.raw([0.6]) == [6.5, 3.0, 0.0]
+
+
+def test_no_weight_speaks_against_the_sense_of_its_feature() -> None:
+    by_label = shipped_weights().model.coefficients
+    for at, name in enumerate(NAMES):
+        for sense, row in zip(SENSE[name], by_label, strict=True):
+            assert sense * row[at] >= 0, name
+    hedged = [row[NAMES.index("hedged")] for row in by_label]
+    assert hedged[1] <= 0 < hedged[2], "a hedge may leave a claim open, never contradict it"
 
 
 def test_no_heavy_library_at_run_time() -> None:

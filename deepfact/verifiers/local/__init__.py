@@ -1,9 +1,4 @@
-"""The local verifier and its parts.
-
-`elements`, `compare` and `findings` are pure and free of labels, so that auditors can use the
-same checks and draw their own conclusions. `training/` is for developers; nothing at run time
-imports it.
-"""
+"""The local verifier: what `deepfact.reading` finds of a claim, weighed by a small model."""
 
 from deepfact.verifiers.local.verifier import LocalVerifier
 

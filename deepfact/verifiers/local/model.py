@@ -1,7 +1,7 @@
 """The small model: JSON weights, evaluated in plain Python. Nothing is learnt or unpickled here.
 
-Two shapes are understood: a multinomial logistic regression over standardised features, and a
-forest of regression trees (gradient boosting), both giving one probability per label.
+A multinomial logistic regression over standardised features, which gives one probability per
+label.
 """
 
 from __future__ import annotations
@@ -52,53 +52,20 @@ class Linear(_Part):
         ]
 
 
-class Tree(_Part):
-    """A regression tree as parallel lists; a node with ``left`` 0 is a leaf."""
-
-    feature: tuple[int, ...]
-    threshold: tuple[float, ...]
-    left: tuple[int, ...]
-    right: tuple[int, ...]
-    value: tuple[float, ...]
-
-    def at(self, row: Sequence[float]) -> float:
-        """The value of the leaf that ``row`` falls into (``<=`` goes left)."""
-        node = 0
-        while self.left[node]:
-            goes_left = row[self.feature[node]] <= self.threshold[node]
-            node = self.left[node] if goes_left else self.right[node]
-        return self.value[node]
-
-
-class Forest(_Part):
-    """Gradient boosting: per label a start value and trees that are added up."""
-
-    kind: Literal["forest"] = "forest"
-    start: tuple[float, ...]
-    trees: tuple[tuple[Tree, ...], ...]
-    """``trees[label]``."""
-
-    def raw(self, row: Sequence[float]) -> list[float]:
-        """Log-odds per label."""
-        return [
-            start + sum(tree.at(row) for tree in trees)
-            for start, trees in zip(self.start, self.trees, strict=True)
-        ]
-
-
 class Weights(_Part):
     """The file that ships: the model, and all that is needed to fit it again."""
 
     schema_version: Literal[1] = 1
     about: str
     seed: int
-    scikit_learn: str
+    scipy: str
+    """Version of scipy that fitted it."""
     features: tuple[str, ...]
     labels: tuple[Label, ...]
     training: tuple[TrainingSet, ...]
     cross_validation: dict[str, dict[str, float]] = {}
     """Candidate -> measure -> value, on the training data only."""
-    model: Linear | Forest = Field(discriminator="kind")
+    model: Linear
 
     def probabilities(self, row: Sequence[float]) -> dict[Label, float]:
         """The probability of each label for one row of features."""
@@ -117,7 +84,9 @@ def parse_weights(text: str, *, where: str, features: Sequence[str]) -> Weights:
     try:
         weights = Weights.model_validate_json(text)
     except ValidationError as error:
-        raise InputError(explain(error), where=where, fix="fit them again: see training/") from None
+        raise InputError(
+            explain(error), where=where, fix="fit them again: see deepfact.training"
+        ) from None
     if weights.features != tuple(features):
         raise InputError(
             "the weights are for other features than this version computes",

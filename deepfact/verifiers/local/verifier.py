@@ -1,5 +1,9 @@
 """The embedded default verifier: reads the cited sources, compares elements, weighs them.
 
+What a claim cites has to carry it. In a benchmark of a few hundred sources, the others are searched
+too, but only for what is at odds with the cited ones: another number for the same thing, or
+another source than the one credited.
+
 Deterministic, without network, key or any heavy model. It never takes generated text for
 evidence, never concludes "contradictory" without naming the disputed words and quoting the
 source, and gives a failure, not a label, when it has nothing to read.
@@ -11,6 +15,7 @@ from collections import OrderedDict
 from typing import Literal, Mapping
 
 from deepfact.reading.compare import Comparison, compare
+from deepfact.reading.crosscheck import AT_ODDS, crosscheck
 from deepfact.reading.findings import Finding, Status
 from deepfact.reading.library import Library, Reading
 from deepfact.records import (
@@ -34,8 +39,6 @@ from deepfact.verifiers.local.rationale import rationale
 NOT_EVIDENCE = (SourceRole.GENERATED, SourceRole.MODEL_ANSWER)
 NAMEABLE = 0.3
 """How strong a dispute must be for its words to be named as wrong."""
-
-
 REFUTES = 0.5
 """Probability that a contradiction must exceed."""
 
@@ -47,10 +50,13 @@ class LocalVerifier:
         scope: ``cited`` reads the sources that the claim cites; when it cites none, or none that
             the benchmark holds, it falls back to all sources, for a claim without citations can
             still be checked. A claim whose cited sources are all generated text is not checked
-            against others: it fails with ``no_source``. ``all`` reads every source, cited ones
-            first.
+            against others: it fails with ``no_source``. ``all`` goes on to every source when the
+            cited ones leave a claim inconclusive.
         passages: how many passages are read closely for a claim.
         libraries: how many sets of sources are kept taken apart in memory.
+        crosscheck: sources of a benchmark up to which all of them are searched for what is at odds
+            with the cited ones; 0 for never. In a larger collection, other documents are about
+            other things.
     """
 
     name = "local"
@@ -60,39 +66,62 @@ class LocalVerifier:
         scope: Literal["cited", "all"] = "cited",
         passages: int = 5,
         libraries: int = 64,
+        crosscheck: int = 300,
     ) -> None:
         self.scope = scope
         self.passages = max(1, passages)
+        self.crosscheck = crosscheck
         self._kept: OrderedDict[tuple[str, ...], Library] = OrderedDict()
         self._limit = max(1, libraries)
+        self._shared: tuple[Mapping[str, Source], Library] | None = None
 
     def verify(self, claim: Claim, context: Context) -> Verdict | VerificationFailure:
         """The verdict on ``claim``; a failure with reason ``no_source`` when nothing is there."""
-        sources = self._sources(claim, context)
-        library = self._library(sources)
-        if library.size == 0:
-            detail = "the claim cites no text that may serve as evidence"
+        comparison = self.compare(claim, context)
+        if comparison is None:
             return VerificationFailure(
                 claim_id=claim.id,
                 verifier=self.name,
                 reason=FailureReason.NO_SOURCE,
-                detail=detail,
+                detail="the claim cites no text that may serve as evidence",
             )
-        query = f"{claim.text} {claim.context}" if claim.context else claim.text
-        comparison = compare(claim.text, library, query=query, limit=self.passages)
-        return self._conclude(claim, comparison)
+        verdict = self._conclude(claim, comparison)
+        if self.scope == "all" and verdict.label is Label.INCONCLUSIVE and not _at_odds(comparison):
+            wider = self._compare(claim, self._all(context))
+            if wider is not None:
+                verdict = self._conclude(claim, wider)
+        return verdict
 
-    def _sources(self, claim: Claim, context: Context) -> list[Source]:
+    def compare(self, claim: Claim, context: Context) -> Comparison | None:
+        """The claim held against its sources, and checked against others where there are few; None
+        when there is nothing to read."""
         cited = context.cited(claim)
-        if self.scope == "all":
-            seen = {source.id for source in cited}
-            cited += [source for key, source in context.sources.items() if key not in seen]
-        elif not cited:
-            cited = list(context.sources.values())
-        return [source for source in cited if source.role not in NOT_EVIDENCE]
+        if not cited:
+            return self._compare(claim, self._all(context))
+        sources = [source for source in cited if source.role not in NOT_EVIDENCE]
+        if not sources and self.scope == "all":
+            return self._compare(claim, self._all(context))
+        comparison = self._compare(claim, self._library(sources))
+        if comparison is not None and len(sources) < len(context.sources) <= self.crosscheck:
+            ids = {source.id for source in sources}
+            comparison = crosscheck(comparison, self._all(context), ids)
+        return comparison
+
+    def _compare(self, claim: Claim, library: Library) -> Comparison | None:
+        if library.size == 0:
+            return None
+        query = f"{claim.text} {claim.context}" if claim.context else claim.text
+        return compare(claim.text, library, query=query, limit=self.passages)
+
+    def _all(self, context: Context) -> Library:
+        """One library of all the benchmark's sources, built once."""
+        if self._shared is None or self._shared[0] is not context.sources:
+            sources = [s for s in context.sources.values() if s.role not in NOT_EVIDENCE]
+            self._shared = context.sources, Library(sources)
+        return self._shared[1]
 
     def _library(self, sources: list[Source]) -> Library:
-        key = tuple(source.id for source in sources)
+        key = tuple(sorted(source.id for source in sources))
         library = self._kept.pop(key, None) or Library(sources)
         self._kept[key] = library
         while len(self._kept) > self._limit:
@@ -117,6 +146,11 @@ class LocalVerifier:
             contradictions=_contradictions(disputed),
             scores={each: round(value, 6) for each, value in scores.items()},
         )
+
+
+def _at_odds(comparison: Comparison) -> bool:
+    """Whether a claim is open because sources conflict: reading more would settle nothing."""
+    return any(finding.conflict >= AT_ODDS for finding in comparison.findings)
 
 
 def concluded(scores: Mapping[Label, float], *, nameable: bool) -> Label:
