@@ -190,18 +190,20 @@ def assigned(
     auditors: Sequence[AuditorSpec], policy: PolicySpec, position: int, wrote: str = ""
 ) -> list[AuditorSpec]:
     """Who may decide the case at ``position`` of the docket: one auditor in turn under the rule
-    ``single`` (everybody when they share a queue), else all of them; never a person who wrote
-    the label. So nobody may be left, and the label stands.
+    ``single`` (everybody when they share a queue), else as many as the policy says, in turn, or
+    all of them; never a person who wrote the label. If nobody is left, the label stands.
 
     Args:
         wrote: who wrote the current label, as its annotation has it; several joined by `` + ``.
     """
     writers = wrote.split(" + ")
     may = [spec for spec in auditors if spec.kind != auditing.HUMAN or spec.name not in writers]
-    if policy.rule is not PolicyRule.SINGLE or policy.queue == "shared" or not may:
+    if policy.queue == "shared":
         return may
-    turn = auditors[position % len(auditors)]
-    return [turn if turn in may else may[position % len(may)]]
+    count = 1 if policy.rule is PolicyRule.SINGLE else policy.per_case or len(auditors)
+    start = position * count % len(auditors)
+    turn = [spec for spec in (*auditors[start:], *auditors[:start]) if spec in may][:count]
+    return [spec for spec in auditors if spec in turn]
 
 
 def who_decides(event: CaseOpened, position: int, stage: Stage) -> tuple[str, ...]:

@@ -70,6 +70,8 @@ class PolicySpec(Record):
     queue: Literal["turns", "shared"] = "turns"
     """With ``single``: auditors take the cases in turn, or people share one queue and each case
     goes to whoever is free."""
+    per_case: int | None = Field(default=None, ge=2)
+    """With the other rules: how many auditors decide each case, in turn; all when left out."""
     allow_self_judging: bool = False
     """Let an auditor judge challenges of its own model. Off unless written down here."""
 

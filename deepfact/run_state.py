@@ -231,6 +231,8 @@ def checked_stages(spec: RoundSpec, auditors: Sequence[AuditorSpec]) -> list[Sta
     for stage in stages:
         if stage.policy.queue == "shared":
             _check_shared(stage)
+        if stage.policy.per_case:
+            _check_per_case(stage, stage.policy.per_case)
         for auditor in stage.auditors:
             judges_itself = auditing.judges_itself(auditor, stage.challenger)
             if judges_itself and not stage.policy.allow_self_judging:
@@ -253,6 +255,19 @@ def _check_shared(stage: Stage) -> None:
                 f"auditor {auditor.name!r} is no person, and only people share a queue",
                 fix="write `queue: turns`, or leave it out of the round",
             )
+
+
+def _check_per_case(stage: Stage, count: int) -> None:
+    if stage.policy.rule is PolicyRule.SINGLE:
+        raise ConfigError(
+            "under the rule 'single' one auditor decides each case",
+            fix="leave `per_case` out, or write `rule: majority` or `rule: unanimous`",
+        )
+    if count > len(stage.auditors):
+        raise ConfigError(
+            f"{count} auditors are to decide each case, and the round has {len(stage.auditors)}",
+            fix="lower `per_case`, or name more auditors",
+        )
 
 
 def auditor_names(spec: RoundSpec) -> list[str]:

@@ -259,3 +259,30 @@ def test_only_people_share_a_queue_and_one_decision_is_enough_there(desk: Path) 
     with pytest.raises(ConfigError, match="one auditor"):
         shared(ada, rule="majority")
     assert not RUN.exists()
+
+
+def test_some_of_the_auditors_decide_each_case_in_turn(desk: Path) -> None:
+    names = ["ada", "ben", "cyd", "dan"]
+    people = tuple(AuditorSpec(name=name, kind="human") for name in names)
+
+    def start(**policy: object) -> RunRecord:
+        spec = RoundSpec(
+            name="trial", benchmark="small@1", challenger=VerifierSpec(kind="quoting"),
+            auditors=names, policy=policy, date=datetime(2026, 1, 5, tzinfo=UTC), commit_to="run",
+        )  # fmt: skip
+        return run_rounds(spec, RUN, auditors=people)
+
+    with pytest.raises(ConfigError, match="the round has 4"):
+        start(rule="majority", per_case=5)
+    with pytest.raises(ConfigError, match="one auditor decides"):
+        start(rule="single", per_case=2)
+    record = start(rule="majority", per_case=3)
+    desks = {name: open_desk(RUN, name) for name in names}
+    counts = [len(desk.cases) for desk in desks.values()]
+    assert sum(counts) == 3 * len(record.waiting) and max(counts) - min(counts) <= 1
+    for name, desk_of_one in desks.items():
+        for case in desk_of_one.waiting:
+            decide(RUN, 1, decision(case.id, name))
+    done = resume(RUN)
+    assert done.status is RunStatus.COMPLETE
+    assert {len(ruling.auditors) for ruling in done.rounds[0].rulings} == {3}

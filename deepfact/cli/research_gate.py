@@ -17,7 +17,7 @@ from deepfact.cli.output import note, print_json, progress
 from deepfact.records import SourceRole, Trust
 
 if TYPE_CHECKING:
-    from deepfact.research_records import Ledger, ResearchReport, SkepticResult, Thresholds
+    from deepfact.research_records import ResearchReport, SkepticResult, Thresholds
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.")]
 Target = Annotated[
@@ -32,6 +32,10 @@ Required = Annotated[
     typer.Option(
         "--require-verified", help="A claim that no verifier was asked about is an error."
     ),
+]
+Writer = Annotated[
+    Path | None,
+    typer.Option(help="YAML file with provider, model, responses: lets a model write prose."),
 ]
 
 
@@ -122,25 +126,25 @@ def report(
     run: Run,
     thresholds_file: Limits = None,
     require_verified: Required = False,
-    writer: Annotated[
-        Path | None,
-        typer.Option(help="YAML file with provider, model, responses: lets a model write prose."),
-    ] = None,
+    writer: Writer = None,
     open_report: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
     as_json: Json = False,
 ) -> None:
     """Write the report of a run. Exit code 1 when it is incomplete."""
+    from deepfact.research.asking import ModelSpec
     from deepfact.research.gate import compile_report
     from deepfact.research.report_files import record_report
+    from deepfact.research.writer import with_prose
     from deepfact.store.journal import now
     from deepfact.store.ledger import LedgerStore, read_ledger
+    from deepfact.store.specs import read_yaml
 
     read_ledger(run)
     limits = thresholds_of(thresholds_file, require_verified)
     with LedgerStore(run) as store:
         made = compile_report(store.ledger, limits)
         if writer is not None:
-            made = _written(writer, store.ledger, made)
+            made = with_prose(read_yaml(writer, ModelSpec), store.ledger, made)
         record_report(store, made, now())
     finish(made, as_json=as_json, where=str(run / "report.html"))
     if open_report:
@@ -169,6 +173,7 @@ def run(
         Path | None,
         typer.Option(help="YAML file with provider, model, responses: a model extracts claims."),
     ] = None,
+    writer: Writer = None,
     texts: Annotated[
         bool,
         typer.Option("--texts", help="Also read claims beside the other cards of their subject."),
@@ -199,6 +204,7 @@ def run(
         trust=trust,
         verifier=verifier,
         extractor=str(extractor) if extractor else "",
+        writer=str(writer) if writer else "",
         texts=texts,
         max_sources=max_sources,
         claims_per_source=claims_per_source,
@@ -272,21 +278,6 @@ def _show(found: SkepticResult) -> None:
     errors = [finding for finding in found.findings if finding.severity == "error"]
     for todo in dict.fromkeys(finding.todo for finding in errors):
         note(f"next: {todo}")
-
-
-def _written(writer: Path, ledger: Ledger, made: ResearchReport) -> ResearchReport:
-    """The report again, with a model's prose and what the check after writing says of it."""
-    from deepfact.research.asking import ModelSpec, NoAnswer
-    from deepfact.research.gate import compile_report
-    from deepfact.research.writer import write_prose
-    from deepfact.store.specs import read_yaml
-
-    spec = read_yaml(writer, ModelSpec)
-    try:
-        written = write_prose(spec, ledger.question, made.standings)
-    except NoAnswer as failure:
-        return compile_report(ledger, made.thresholds, no_prose=str(failure))
-    return compile_report(ledger, made.thresholds, written=written)
 
 
 def thresholds_of(path: Path | None, require_verified: bool) -> Thresholds:

@@ -30,6 +30,8 @@ class Imported:
     skipped: list[SkippedRow] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What a reader of the dataset card should know: duplicates, label mapping, licence."""
+    further: dict[str, list[Annotation]] = field(default_factory=dict)
+    """Other annotators' labels by claim id, where a claim has more than one; an agent's too."""
 
 
 def note_repeated_texts(imported: Imported) -> None:

@@ -97,21 +97,28 @@ def json_items(path: Path) -> Iterator[Row]:
     Raises:
         InputError: unreadable, or something else.
     """
+    for _, row in named_items(path):
+        yield row
+
+
+def named_items(path: Path) -> Iterator[tuple[str, Row]]:
+    """As `json_items`, each with its name; in a list, its number from 1."""
     try:
         data = json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
         raise InputError(f"not JSON: {error}", where=str(path)) from None
-    items: Iterable[tuple[str, Any]]
+    items: Iterable[tuple[Any, Any]]
     if isinstance(data, list):
-        items = ((f"{path}, item {number}", item) for number, item in enumerate(data, start=1))
+        items = enumerate(data, start=1)
     elif isinstance(data, dict):
-        items = ((f"{path}, {name!r}", item) for name, item in data.items())
+        items = data.items()
     else:
         raise InputError("a list of objects is needed", where=str(path))
-    for where, item in items:
+    for name, item in items:
+        where = f"{path}, item {name}"
         if not isinstance(item, dict):
             raise InputError(f"an object is needed, this is a {type(item).__name__}", where=where)
-        yield Row(where, item)
+        yield str(name), Row(where, item)
 
 
 def id_part(text: str) -> str:

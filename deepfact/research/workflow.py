@@ -30,6 +30,7 @@ from deepfact.research.model_extract import Extracted, extract_by_model
 from deepfact.research.report_files import record_report
 from deepfact.research.stages import verify_stage
 from deepfact.research.verify import verifier_of
+from deepfact.research.writer import with_prose
 from deepfact.research_records import (
     ClaimStanding,
     ResearchReport,
@@ -67,6 +68,8 @@ class ResearchSpec(FileRecord):
     """A kind, or a YAML file."""
     extractor: str = ""
     """A YAML file that names the model that extracts claims; by rules when empty."""
+    writer: str = ""
+    """A YAML file that names the model that writes prose; none when empty."""
     texts: bool = False
     """Also read claims beside the other cards of their subject."""
     thresholds: Thresholds = Thresholds(require_verification=True)
@@ -307,12 +310,19 @@ def _verify(run: _Run, name: str, verifier: Any) -> dict[str, Any]:
 def _synthesize(run: _Run) -> ResearchReport:
     """The report, from the ledger alone. Done anew each time: decisions may have come since."""
     report = compile_report(run.store.ledger, run.spec.thresholds)
+    if run.spec.writer:
+        report = with_prose(read_yaml(Path(run.spec.writer), ModelSpec), run.store.ledger, report)
     given = {
         "ledger": report.ledger_hash,
+        "writer": run.spec.writer,
         **{str(kind): [_told(one, run) for one in report.of(kind)] for kind in ClaimStanding},
     }
     record_report(run.store, report, run.spec.date)
-    output = {"status": str(report.status), "findings": [f.line() for f in report.skeptic.findings]}
+    output = {
+        "status": str(report.status),
+        "findings": [f.line() for f in report.skeptic.findings],
+        "prose": [sentence.model_dump(mode="json") for sentence in report.written],
+    }
     run.stage("synthesize", given, lambda: output)
     return report
 

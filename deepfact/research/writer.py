@@ -16,8 +16,15 @@ from deepfact.model_records import Message, Request
 from deepfact.prompts.fence import escape, unescape
 from deepfact.records import FailureReason
 from deepfact.research.asking import ModelSpec, NoAnswer, ask_all, prompt_text
+from deepfact.research.gate import compile_report
 from deepfact.research.writer_check import Draft, check_sentences
-from deepfact.research_records import ClaimStanding, Standing, WrittenSentence
+from deepfact.research_records import (
+    ClaimStanding,
+    Ledger,
+    ResearchReport,
+    Standing,
+    WrittenSentence,
+)
 from deepfact.store.files import explain
 from deepfact.verifiers.panel.answers import UnreadableError, parse_object
 
@@ -67,6 +74,16 @@ def write_prose(
     # The model saw escaped text; what it copied is compared as the ledger has it.
     drafts = [one.model_copy(update={"text": unescape(one.text)}) for one in drafts]
     return check_sentences(drafts, standings)
+
+
+def with_prose(spec: ModelSpec, ledger: Ledger, report: ResearchReport) -> ResearchReport:
+    """A report again, with prose and what the check after writing says of it; errors as
+    `write_prose`, but that no answer is told in the report."""
+    try:
+        written = write_prose(spec, ledger.question, report.standings)
+    except NoAnswer as failure:
+        return compile_report(ledger, report.thresholds, no_prose=str(failure))
+    return compile_report(ledger, report.thresholds, written=written)
 
 
 def writer_request(spec: ModelSpec, question: str, standings: Sequence[Standing]) -> Request:

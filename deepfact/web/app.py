@@ -79,7 +79,8 @@ class AuditApp:
         self.live, self.leases = LiveJournal(folder), Leases()
         digest = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()
         self.cookie = f"deepfact-{digest[:8]}"
-        """A browser sends cookies to every port of a host: each run has a name of its own."""
+        """What a browser keeps of this run is kept under this name: cookies are sent to every port
+        of a host, and runs number their cases alike."""
 
     # --- who is there --------------------------------------------------------------------
 
@@ -130,6 +131,7 @@ class AuditApp:
             "desk",
             seat=seat,
             run=self.saved.spec.name,
+            browser_key=self.cookie,
             pace=pages.pace(seat.desk),
             cases=pages.by_case(seat.desk),
             kept=self._kept(request, seat),
@@ -210,6 +212,7 @@ class AuditApp:
             "case",
             status=status,
             seat=seat,
+            browser_key=self.cookie,
             case=view,
             number=ids.index(case.id) + 1,
             made=seat.desk.made.get(case.id),

@@ -147,3 +147,25 @@ def test_a_run_with_a_model_goes_on_where_an_answer_was_missing(notes, model, tm
     assert len(model.asked) == paid + 1, "and not paid for again"
     stage = json.loads((tmp_path / "run" / "stages" / "4-extract.json").read_text("utf-8"))
     assert len(stage["output"]["rejected"]) == 4
+
+
+def test_a_run_with_a_writer_rejects_what_it_makes_up(notes, model, tmp_path):
+    spec = model(lambda _: json.dumps({"sentences": [
+        {"text": "All of them are wonderful.", "cites": [], "standing": "confirmed"}
+    ]}))  # fmt: skip
+    writer = tmp_path / "writer.yaml"
+    writer.write_text(
+        f"model: m\nprovider: {{kind: scripted}}\nresponses: '{spec.responses}'\n", encoding="utf-8"
+    )
+    asked = ResearchSpec(
+        question="What is the median latency?", sources=str(notes(3)), verifier="overlap",
+        role="primary", writer=str(writer), date=datetime(2026, 11, 1, tzinfo=UTC),
+    )  # fmt: skip
+    for _ in range(2):
+        report = run_research(asked, tmp_path / "run")
+        assert "written_sentence_rejected" in [f.code for f in report.skeptic.findings]
+        assert report.status == "incomplete"
+    stage = json.loads((tmp_path / "run" / "stages" / "6-synthesize.json").read_text("utf-8"))
+    assert stage["output"]["prose"][0]["problems"][0].startswith("cites_nothing")
+    assert set(stage["input"]) >= {"confirmed", "refuted", "unverified", "not_asked"}
+    assert len(model.asked) == 1

@@ -326,6 +326,7 @@ def test_nothing_hostile_runs_and_everything_can_be_read(
     ada.page.click("text=Start")
     ada.arrive("/case/")
     page = ada.page
+    assert page.evaluate("scrollY") == 0, "a case begins with its claim"
     assert page.evaluate(RAN) == 0
     assert page.evaluate(LINKS_ELSEWHERE) == page.evaluate(FORMS_ELSEWHERE) == 0
     shown = page.inner_text("#h-claim")
@@ -335,7 +336,7 @@ def test_nothing_hostile_runs_and_everything_can_be_read(
     assert "\u202e" not in page.content() and "\u2066" not in page.content()
     assert "not a web address" in page.inner_text("#s1 header")
     # Every character of the sources is there to be read, in order.
-    page.screenshot(path=shots / f"hostile-{window['viewport']['width']}.png", full_page=True)
+    page.screenshot(path=shots / f"hostile-{window['viewport']['width']}.png")
     page.click("#tab-s2")
     assert page.evaluate("document.querySelector('#s2 .text').textContent") == LONG
     assert "Section 3000." in page.inner_text("#s2 .text")

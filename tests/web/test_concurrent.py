@@ -61,6 +61,11 @@ class Client(threading.Thread):
             assert answer.status_code == 409, answer.text  # another client of this auditor won
 
 
+def decided() -> int:
+    """Decisions that are on disk."""
+    return Path("run/journal.jsonl").read_bytes().count(b'"event":"adjudicated"')
+
+
 def test_every_acknowledged_decision_is_there_exactly_once(
     begin: Callable[..., Any], benchmark_of: Any, make: Any, server: Any
 ) -> None:
@@ -81,7 +86,8 @@ def test_every_acknowledged_decision_is_there_exactly_once(
     for kill in range(1, KILLS + 1):
         # Each life of the server sees decisions, and the last one leaves some to do.
         until = time.monotonic() + 60
-        while len(acknowledged) < kill * (2 * CASES - 10) // KILLS and time.monotonic() < until:
+        while decided() < kill * (2 * CASES - 10) // KILLS:
+            assert time.monotonic() < until
             time.sleep(0.005)
         server.kill()
         server.start()
@@ -95,7 +101,7 @@ def test_every_acknowledged_decision_is_there_exactly_once(
     )
     on_disk = {(each.case_id, each.auditor, each.rationale) for each in made}
     assert set(acknowledged) <= on_disk
-    assert len(acknowledged) > 2 * CASES - 3 * KILLS, "most were acknowledged, not only kept"
+    assert len(acknowledged) >= CASES // 2, "many were acknowledged, not only kept"
     assert sum(client.told[303] for client in clients) == len(acknowledged)
     waiting = resume(Path("run"))
     assert waiting.status is RunStatus.PENDING

@@ -243,10 +243,9 @@ class PanelVerifier:
         Raises:
             CallFailed: no answer, a refusal, or an answer that was cut off.
         """
-        if self._engine is None:
-            self._engine = self._own.open()
+        engine = self._engine or self._own.open()
         try:
-            completion = await self._engine.ask(request, number)
+            completion = await engine.ask(request, number)
         except CallFailed as failure:
             lost = getattr(failure, "completion", None)
             used.append(self._usage(request, lost) if lost is not None else Usage(calls=1))
@@ -283,7 +282,7 @@ class PanelVerifier:
         )
 
     def _usage(self, request: Request, completion: Completion) -> Usage:
-        cost = getattr(self._engine, "cost", None)
+        cost = getattr(self._engine or self._own.open(), "cost", None)
         return Usage(
             calls=1,
             input_tokens=completion.input_tokens

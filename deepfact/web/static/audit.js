@@ -23,7 +23,7 @@ const memory = {
     } catch { /* as above */ }
   },
 };
-const draftOf = (id) => `deepfact draft ${data.who} ${id} `;
+const draftOf = (id) => `${data.run} draft ${data.who} ${id} `;
 if (data.kept) memory.forget(draftOf(data.kept));
 
 // --- the form ----------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ export class Reading {
       const chosen = tab.getAttribute("aria-controls") === id;
       tab.setAttribute("aria-selected", String(chosen));
       tab.tabIndex = chosen ? 0 : -1;
-      if (chosen) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+      if (chosen) tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.offsetLeft - 20; // sideways only
     }
     this.drop();
   }
