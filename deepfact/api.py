@@ -21,7 +21,7 @@ from deepfact.run_records import RunRecord, ScoreSheet, VerifierSpec
 
 if TYPE_CHECKING:
     from deepfact.experiment_records import AbRecord
-    from deepfact.run_state import Watcher
+    from deepfact.running.run_state import Watcher
     from deepfact.store.benchmark import BenchmarkVersion
     from deepfact.verifiers import Verifier
 
@@ -62,7 +62,7 @@ def verify(
         RunIncomplete: answers are missing; calling it again goes on.
     """
     from deepfact.executors.local import run_verifier
-    from deepfact.run_state import Progress
+    from deepfact.running.run_state import Progress
     from deepfact.verifiers import Context, build_verifier
 
     spec = VerifierSpec(kind=verifier) if isinstance(verifier, str) else verifier
@@ -100,7 +100,7 @@ def score(
         BenchmarkError: the benchmark has no such key.
     """
     from deepfact.core import metrics
-    from deepfact.run_state import strata_of
+    from deepfact.running.run_state import strata_of
 
     if not isinstance(outcomes, Mapping):
         outcomes = {outcome.claim_id: outcome for outcome in outcomes}
@@ -140,7 +140,7 @@ def run_round(
     from deepfact.auditors import read_auditors
     from deepfact.round import run_rounds
     from deepfact.run_records import RoundSpec
-    from deepfact.run_state import auditor_names
+    from deepfact.running.run_state import auditor_names
     from deepfact.store.specs import read_yaml
 
     spec = read_yaml(Path(config), RoundSpec)

@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from deepfact.ab_record import ab_record
-from deepfact.arms import AnswersMissing, Arm, Outcomes, build_arms, run_arms
-from deepfact.claim_set import ClaimSet, load_claims
 from deepfact.core.compare import outcome_of
 from deepfact.errors import ConfigError, InputError, ResultsExistError
 from deepfact.experiment_records import AbRecord, AbSpec, LabelsFrom
 from deepfact.records import FailureReason, Outcome, canonical_json, sha256_of
 from deepfact.reports.ab_report import write_ab_reports
 from deepfact.run_records import ArmAnswered, RunStarted
-from deepfact.run_state import Watcher
+from deepfact.running.ab_record import ab_record
+from deepfact.running.arms import AnswersMissing, Arm, Outcomes, build_arms, run_arms
+from deepfact.running.claim_set import ClaimSet, load_claims
+from deepfact.running.run_state import Watcher
 from deepfact.store.files import read_record, write_text
 from deepfact.store.journal import Journal, now
 from deepfact.store.response_exports import import_responses

@@ -11,9 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deepfact.arm_engines import REPEAT, EngineSpec
-from deepfact.arms import Arm, build_arms
-from deepfact.claim_set import ClaimSet, load_claims
 from deepfact.errors import InputError
 from deepfact.executors.limits import Limits
 from deepfact.executors.pace import estimated_tokens
@@ -23,6 +20,9 @@ from deepfact.experiment_records import AbSpec
 from deepfact.model_records import Completion
 from deepfact.records import Record
 from deepfact.run_records import RoundSpec, VerifierSpec
+from deepfact.running.arm_engines import REPEAT, EngineSpec
+from deepfact.running.arms import Arm, build_arms
+from deepfact.running.claim_set import ClaimSet, load_claims
 from deepfact.store.files import read_jsonl
 from deepfact.store.response_exports import ExportedResponse
 from deepfact.store.responses import ResponseStore
@@ -145,7 +145,7 @@ def plan_arms(
 
     Args:
         name: of the run.
-        arms: see `deepfact.arms.build_arms`.
+        arms: see `deepfact.running.arms.build_arms`.
         claims: what they would be asked about.
         stored: the answers that are there already.
         repeat: how often everything is asked.

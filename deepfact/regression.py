@@ -13,15 +13,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deepfact.arms import AnswersMissing, Arm, build_arms, run_arms
-from deepfact.claim_set import ClaimSet, load_claims
 from deepfact.core import regress
 from deepfact.core.compare import ALL, flips, groups_of, outcome_rates, paired_difference
 from deepfact.errors import CheckFailed, ConfigError, InputError, RunIncomplete, did_you_mean
 from deepfact.model_records import Completion
 from deepfact.plan import Stored, plan_arms
 from deepfact.records import Outcome
-from deepfact.regression_baseline import (
+from deepfact.regression_records import (
+    RegressRecord,
+    RegressSpec,
+    RegressStatus,
+    Shortage,
+    UnpairedClaims,
+)
+from deepfact.running.arms import AnswersMissing, Arm, build_arms, run_arms
+from deepfact.running.claim_set import ClaimSet, load_claims
+from deepfact.running.regression_baseline import (
     Baseline,
     asking_of,
     baseline_path,
@@ -30,14 +37,7 @@ from deepfact.regression_baseline import (
     responses_path,
     write_baseline,
 )
-from deepfact.regression_records import (
-    RegressRecord,
-    RegressSpec,
-    RegressStatus,
-    Shortage,
-    UnpairedClaims,
-)
-from deepfact.run_state import Watcher
+from deepfact.running.run_state import Watcher
 from deepfact.store.files import read_jsonl
 from deepfact.store.response_exports import ExportedResponse, export_responses, import_responses
 from deepfact.store.responses import ResponseStore, StoredResponse

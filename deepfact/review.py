@@ -27,7 +27,7 @@ from deepfact.run_records import (
     SavedSpec,
     Withdrawn,
 )
-from deepfact.run_state import Stage, stages_of
+from deepfact.running.run_state import Stage, stages_of
 from deepfact.store.files import read_record
 from deepfact.store.journal import Journal, now, read_events
 

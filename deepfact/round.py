@@ -19,7 +19,6 @@ from deepfact.core.standing import audit_closed, standing_adjudications
 from deepfact.errors import DeepFactError
 from deepfact.executors.local import run_verifier
 from deepfact.records import Adjudication, Case, Outcome, Revision, Ruling, RulingKind
-from deepfact.round_record import RoundDone, finish, round_record
 from deepfact.run_records import (
     Adjudicated,
     Answered,
@@ -35,7 +34,8 @@ from deepfact.run_records import (
     VerifierSpec,
     VersionCommitted,
 )
-from deepfact.run_state import Progress, Run, Stage, Watcher, open_run
+from deepfact.running.round_record import RoundDone, finish, round_record
+from deepfact.running.run_state import Progress, Run, Stage, Watcher, open_run
 from deepfact.store.benchmark import BenchmarkVersion
 from deepfact.store.files import read_record
 from deepfact.store.journal import now

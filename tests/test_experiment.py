@@ -16,8 +16,6 @@ from typing import Any
 import pytest
 import yaml
 
-from deepfact.arms import AnswersMissing, build_arms, run_arms, schedule
-from deepfact.claim_set import load_claims
 from deepfact.errors import ConfigError, InputError, IntegrityError, ResultsExistError
 from deepfact.experiment import RESPONSES, read_experiment, run_experiment
 from deepfact.experiment_records import AbRecord, AbSpec, ArmRecord, ClaimsSpec, LabelsFrom
@@ -25,6 +23,8 @@ from deepfact.providers.base import ProviderRefused
 from deepfact.providers.messages import custom_id
 from deepfact.records import Outcome, PanelOutcome
 from deepfact.run_records import ArmAnswered, VerifierSpec
+from deepfact.running.arms import AnswersMissing, build_arms, run_arms, schedule
+from deepfact.running.claim_set import load_claims
 from deepfact.store.files import jsonl, write_text
 from deepfact.store.journal import Journal, read_events
 from deepfact.store.responses import ResponseStore

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from deepfact.arms import build_arms
-from deepfact.claim_set import load_claims
 from deepfact.errors import ConfigError, InputError
 from deepfact.experiment import RESPONSES
 from deepfact.experiment_records import AbSpec
 from deepfact.model_records import Completion
 from deepfact.plan import Plan, plan_experiment, plan_round
 from deepfact.run_records import RoundSpec
+from deepfact.running.arms import build_arms
+from deepfact.running.claim_set import load_claims
 from deepfact.store.responses import ResponseStore
 
 PRICES = {"m": {"input": 2.0, "output": 10.0}}

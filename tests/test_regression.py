@@ -31,9 +31,9 @@ from deepfact.regression import (
     save_answers,
     update_baseline,
 )
-from deepfact.regression_baseline import baseline_path, read_baseline, responses_path
 from deepfact.regression_records import RegressRecord, RegressSpec
 from deepfact.reports.regress_report import cost_words, flip_lines
+from deepfact.running.regression_baseline import baseline_path, read_baseline, responses_path
 from deepfact.store.locate import load_version
 from deepfact.store.specs import read_yaml
 

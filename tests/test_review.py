@@ -13,7 +13,7 @@ from deepfact.records import Adjudication, Decision, KeyEntry
 from deepfact.review import Receipt, decide, hand_in, hand_in_all, open_desk, withdraw
 from deepfact.round import resume, run_rounds
 from deepfact.run_records import AuditorSpec, RoundSpec, RunRecord, RunStatus, VerifierSpec
-from deepfact.run_state import run_status
+from deepfact.running.run_state import run_status
 from deepfact.store.benchmark import BenchmarkStore
 from deepfact.store.files import jsonl, read_jsonl, write_text
 from deepfact.store.journal import Journal

@@ -288,7 +288,7 @@ def test_options_that_yaml_reads_as_dates_do_not_look_like_another_spec(
     day = DAY.date()
     what = spec(challenger={"kind": "quoting", "options": {"model": day}})
     monkeypatch.setattr("deepfact.plugins._checked", lambda *_: {})
-    monkeypatch.setattr("deepfact.run_state.check_auditors", lambda *_: None, raising=False)
+    monkeypatch.setattr("deepfact.running.run_state.check_auditors", lambda *_: None, raising=False)
     monkeypatch.setitem(auditing.BUILT_IN, "policy", "deepfact.auditors.policy:PolicyAuditor")
     run(what)
     assert run(what).status is RunStatus.COMPLETE

@@ -26,6 +26,8 @@ MARGIN = 0.25
 QUOTED = 0.5
 """What a supporting quote about the claim counts where few letters are shared: a paraphrase, or
 arithmetic, that this auditor cannot follow."""
+AGAINST_QUOTES = 0.7
+"""What it counts that no source speaks of a claim, where the other side quotes one that may."""
 TWO_SOURCES = 0.5
 """What an inconclusive side that quotes two sources has at least: they may be at odds."""
 
@@ -68,7 +70,8 @@ class EvidenceAuditor:
             for dispute in self._disputes(case, position, weighed)
         ]
         worst = max(disputes, key=lambda dispute: dispute.strength, default=None)
-        a, b = (self._side(position, weighed, worst) for position in (case.a, case.b))
+        a = self._side(case.a, case.b, weighed, worst)
+        b = self._side(case.b, case.a, weighed, worst)
         lead = a.strength - b.strength
         if case.a.label == case.b.label:
             decision = Decision.A if len(case.a.evidence) >= len(case.b.evidence) else Decision.B
@@ -98,20 +101,26 @@ class EvidenceAuditor:
             return []
         argued = [(c.disputed, c.source, c.quote) for c in position.contradictions]
         argued = argued or [("", e.source, e.quote) for e in position.evidence]
-        return [
-            disputes_in(case.claim.text, named, quote, weighed)
+        good = [
+            (named, quote)
             for named, source, quote in argued
             if not why_not_evidence(source, quote, self.sources)
         ]
+        close = about([quote for _, quote in good], weighed)
+        return [disputes_in(case.claim.text, named, quote, weighed, close) for named, quote in good]
 
-    def _side(self, position: Position, weighed: Weighed, worst: Dispute | None) -> Side:
+    def _side(
+        self, position: Position, other: Position, weighed: Weighed, worst: Dispute | None
+    ) -> Side:
         quoted = _quoted(position)
         problems = [why_not_evidence(s, quote, self.sources) for s, quote in quoted]
         bad = tuple(problem for problem in problems if problem)
         strength = _strength(position.label, weighed, worst.strength if worst else 0.0)
+        if position.label is Label.INCONCLUSIVE and _quoted(other):
+            strength = max(0.6 * weighed.hedged, AGAINST_QUOTES * strength)
         if position.label is Label.SUPPORTED and not bad:
-            quotes = [about(quote, weighed) for _, quote in quoted]
-            strength = max(strength, QUOTED * max(quotes, default=0.0))
+            together = about([quote for _, quote in quoted], weighed)
+            strength = max(strength, QUOTED * together)
         if position.label is Label.INCONCLUSIVE and len({source for source, _ in quoted}) > 1:
             strength = max(strength, TWO_SOURCES)
         return Side(position.label, strength, len(quoted) - len(bad), bad)

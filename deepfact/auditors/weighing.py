@@ -22,6 +22,8 @@ GRAM = 4
 NOTHING, EVERYTHING = 0.3, 0.75
 """Shares of a claim's letter groups in the sentences that fit best at which it counts as not spoken
 of, and as said in full: unrelated English shares some, and a paraphrase never all."""
+ANCHORED = 0.5
+"""Coverage at least of a claim two of whose numbers stand in one sentence."""
 ABOUT = 0.35
 """Share of a claim's letter groups that a quote with its neighbours needs to dispute it at all."""
 ARGUED = 0.45
@@ -69,6 +71,8 @@ def weigh(claim: str, texts: Iterable[str]) -> Weighed:
     covered = min(1.0, max(0.0, (share - NOTHING) / (EVERYTHING - NOTHING)))
     mine, theirs = numbers(claim), {n for sentence in sentences for n in numbers(sentence)}
     missing = len(mine - theirs) / len(mine) if mine else 0.0
+    shared = max((len(mine & numbers(sentence)) for sentence in sentences), default=0)
+    covered = max(covered, ANCHORED if shared > 1 else 0.0)
     fullest = max(range(len(pairs)), key=lambda at: (_share(weights, pairs[at]), -at), default=0)
     nearest = " ".join(sentences[fullest : fullest + 2])
     return Weighed(
@@ -90,21 +94,21 @@ def _hedges(text: str) -> bool:
     return any(word.lower in HEDGES for word in words(text))
 
 
-def about(quote: str, weighed: Weighed) -> float:
-    """How far a quote, with the sentences next to it, is about the claim, 0 to 1; 0 below
-    `ABOUT`."""
-    share = _share(weighed.weights, grams(" ".join(_around(quote, weighed.sentences))))
+def about(quotes: Iterable[str], weighed: Weighed) -> float:
+    """How far quotes, taken together with the sentences next to them, are about the claim, 0 to 1;
+    0 below `ABOUT`."""
+    stretch = " ".join(text for quote in quotes for text in _around(quote, weighed.sentences))
+    share = _share(weighed.weights, grams(stretch))
     return min(1.0, share / EVERYTHING) if share >= ABOUT else 0.0
 
 
-def disputes_in(claim: str, named: str, quote: str, weighed: Weighed) -> Dispute:
+def disputes_in(claim: str, named: str, quote: str, weighed: Weighed, close: float) -> Dispute:
     """How far a quote disputes the named words of a claim.
 
-    The quote, with the sentences next to it, has to be about the claim; and it has to differ in
+    The side's quotes have to be about the claim (``close``, see `about`); and this one to differ in
     the named words: another number where the texts hold the claim's nowhere, an opposite, a
     negation that the claim has not, or another name.
     """
-    close = about(quote, weighed)
     if not close:
         return Dispute(0.0, "words")
     found = [

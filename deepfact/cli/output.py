@@ -16,7 +16,7 @@ import typer
 
 if TYPE_CHECKING:
     from deepfact.run_records import Estimate, Rate
-    from deepfact.run_state import Progress
+    from deepfact.running.run_state import Progress
 
 
 def print_json(value: Any) -> None:

@@ -99,7 +99,7 @@ def regress(
 def _keep(check: Check, record: RegressRecord, *, save_answers: bool, update: bool) -> None:
     """Write what is to be committed."""
     from deepfact import regression
-    from deepfact.regression_baseline import baseline_path, responses_path
+    from deepfact.running.regression_baseline import baseline_path, responses_path
 
     if update:
         regression.update_baseline(check, record)

@@ -52,7 +52,7 @@ def run(
     from deepfact.auditors import read_auditors
     from deepfact.round import run_rounds
     from deepfact.run_records import RoundSpec
-    from deepfact.run_state import auditor_names
+    from deepfact.running.run_state import auditor_names
     from deepfact.store.specs import read_yaml
 
     spec = read_yaml(config, RoundSpec)
@@ -91,7 +91,7 @@ def resume(
 )
 def status(target: Target, as_json: Json = False) -> None:
     """Say how far a run is. Changes nothing. Exit code 3 when it is not complete."""
-    from deepfact.run_state import run_status
+    from deepfact.running.run_state import run_status
 
     state = run_status(run_folder(target))
     if as_json:
@@ -146,7 +146,7 @@ def run_folder(target: Path) -> Path:
 
 def _plan(spec: Any, auditors: Any, folder: Path, root: Path | None) -> None:
     from deepfact.run_records import SavedSpec
-    from deepfact.run_state import check_auditors, check_folder, checked_stages
+    from deepfact.running.run_state import check_auditors, check_folder, checked_stages
     from deepfact.store.locate import load_version
 
     stages = checked_stages(spec, auditors)

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Self
 
 from deepfact.research.verify import cross_readings, open_pairs, verify_claims
-from deepfact.run_state import Progress, Watcher
+from deepfact.running.run_state import Progress, Watcher
 from deepfact.store.ledger import LedgerStore
 from deepfact.store.ledger_records import AnyEntry, OutcomeAdded, ReadingAdded
 

@@ -39,7 +39,7 @@ from deepfact.research_records import (
     Thresholds,
 )
 from deepfact.retrievers.words import stems
-from deepfact.run_state import Progress, Watcher
+from deepfact.running.run_state import Progress, Watcher
 from deepfact.store.files import read_record, write_text
 from deepfact.store.ledger import LedgerStore
 from deepfact.store.ledger_records import ClaimAdded, QuestionSet

@@ -32,7 +32,7 @@ from deepfact.review import (
     withdraw,
 )
 from deepfact.run_records import Adjudicated, JournalEvent, SavedSpec
-from deepfact.run_state import stages_of
+from deepfact.running.run_state import stages_of
 from deepfact.store.files import read_record
 from deepfact.store.locate import run_benchmark
 from deepfact.web import pages

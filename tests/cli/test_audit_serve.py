@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import ssl
 import subprocess
@@ -95,6 +96,14 @@ def test_it_is_served_over_tls(desk: Path, deepfact_command: str) -> None:
     assert served.links["ada"].startswith("https://localhost:")
     with httpx.Client(verify=ssl.create_default_context(cafile="cert.pem")) as http:
         answer = http.get(served.links["ada"])
+        origin = served.links["ada"].partition("/enter")[0]
+        case = http.get(f"{origin}/next", follow_redirects=True)
+        form = dict(re.findall(r'hidden" name="(token|steps)" value="([^"]*)"', case.text))
+        kept = http.post(
+            f"{case.url}/decide", headers={"origin": origin},
+            data={**form, "decision": "a", "rationale": "over TLS"},
+        )  # fmt: skip
+    assert kept.status_code == 303 and "over TLS" in (RUN / "journal.jsonl").read_text("utf-8")
     assert answer.status_code == 200 and "secure" in answer.headers["set-cookie"].lower()
     served.stop()
 

@@ -308,7 +308,8 @@ def test_a_column_that_the_mapping_names_must_be_there(tmp_path: Path, fields: s
 
 
 @pytest.mark.parametrize(
-    ("cell", "private"), [("true", True), ("", False), ("False", False), ("yes", True), ("0", False)]
+    ("cell", "private"),
+    [("true", True), ("", False), ("False", False), ("yes", True), ("0", False)],
 )
 def test_a_private_claim_stays_private(tmp_path: Path, cell: str, private: bool) -> None:
     path = tmp_path / "claims.csv"
@@ -320,5 +321,5 @@ def test_a_private_claim_stays_private(tmp_path: Path, cell: str, private: bool)
 def test_whether_a_claim_is_private_is_never_guessed(tmp_path: Path) -> None:
     path = tmp_path / "claims.csv"
     path.write_text("id,text,private\nc1,The mill burned.,perhaps\n", encoding="utf-8")
-    with pytest.raises(InputError, match="line 2.*private"):
+    with pytest.raises(InputError, match=r"line 2.*private"):
         read_csv(path, when=WHEN)

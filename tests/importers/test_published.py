@@ -9,7 +9,13 @@ from pydantic import BaseModel
 
 from deepfact.errors import InputError
 from deepfact.importers.base import Imported
-from deepfact.importers.published import good_rows, id_part, json_items, named_items, published_files
+from deepfact.importers.published import (
+    good_rows,
+    id_part,
+    json_items,
+    named_items,
+    published_files,
+)
 from deepfact.importers.rows import json_rows
 
 

@@ -19,8 +19,8 @@ from deepfact.providers.openai import completion_of as chat_completion_of
 from deepfact.providers.registry import ProviderSpec, build_provider, provider_kinds
 from deepfact.providers.replies import json_object, quota_of, retry_after, status_error
 from deepfact.providers.scripted import ScriptedProvider
-from deepfact.store.secrets import scrub, scrub_known
 from deepfact.records import FailureReason
+from deepfact.store.secrets import scrub, scrub_known
 
 REQUEST = Request(
     model="m",

@@ -11,9 +11,6 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from deepfact.ab_record import ab_record
-from deepfact.arms import Arm
-from deepfact.claim_set import ClaimSet
 from deepfact.experiment_records import AbRecord, AbSpec, LabelsFrom
 from deepfact.records import (
     Abstention,
@@ -35,6 +32,9 @@ from deepfact.records import (
 )
 from deepfact.reports.ab_report import p_words, points, render_ab_html, render_ab_markdown
 from deepfact.reports.ab_view import latency_of
+from deepfact.running.ab_record import ab_record
+from deepfact.running.arms import Arm
+from deepfact.running.claim_set import ClaimSet
 
 HOSTILE = (
     "<script>alert(1)</script> \u202edesrever\u202c | pipe | `code` [link](javascript:alert(3)) "

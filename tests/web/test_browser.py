@@ -281,6 +281,29 @@ def test_the_second_of_two_tabs_is_told(begin: Any, guest: Any) -> None:
     assert JOURNAL.read_bytes() == before
 
 
+def test_without_scripts_a_case_can_be_read_and_decided(
+    begin: Any, benchmark_of: Any, make: Any, guest: Any
+) -> None:
+    source = make.source()
+    claims = [make.claim(f"c{n}", cites=(source.id,)) for n in range(6)]
+    begin("ada", benchmark=benchmark_of(claims, [source]))
+    ada = guest("ada", java_script_enabled=False, **DESKTOP)
+    ada.page.click("text=Start")
+    assert source.text in ada.page.inner_text("#s1 .text")
+    ada.page.check("[name=decision][value=neither]")
+    ada.page.check("[name=label][value=inconclusive]")
+    ada.page.fill("#f-rationale", "without a script")
+    ada.page.click("text=Paste a quote instead")
+    ada.page.fill("#f-quote", "It closed  in 1931")
+    ada.page.click("button.primary")
+    (made,) = standing().values()
+    assert (made.label, made.rationale, made.seconds) == ("inconclusive", "without a script", None)
+    assert made.evidence[0].quote == "It closed in 1931"
+    ada.page.click("text=Undo")
+    ada.page.click("text=Undo this decision")
+    assert standing() == {} and ada.page.input_value("#f-rationale") == "without a script"
+
+
 # --- hostile content ----------------------------------------------------------------------
 
 ATTACKS = (

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Sequence
 
-from deepfact.arms import Arm, Outcomes
-from deepfact.claim_set import ClaimSet
 from deepfact.core import compare
 from deepfact.core.gates import check_gates
 from deepfact.experiment_records import AbRecord, AbSpec, ArmRecord, AskedClaim, LabelsFrom
 from deepfact.records import Label, Usage
+from deepfact.running.arms import Arm, Outcomes
+from deepfact.running.claim_set import ClaimSet
 from deepfact.verifiers.panel.tally import total_usage
 from deepfact.version import VERSION
 

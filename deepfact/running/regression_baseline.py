@@ -13,8 +13,6 @@ from typing import Mapping
 
 from pydantic import TypeAdapter
 
-from deepfact.arms import Arm
-from deepfact.claim_set import ClaimSet
 from deepfact.core.compare import Found
 from deepfact.core.regress import claim_hash
 from deepfact.errors import BenchmarkError, InputError, RecordError
@@ -26,6 +24,8 @@ from deepfact.regression_records import (
     BaselineLine,
     RegressSpec,
 )
+from deepfact.running.arms import Arm
+from deepfact.running.claim_set import ClaimSet
 from deepfact.store.files import jsonl, read_jsonl, write_text
 from deepfact.version import VERSION
 

@@ -23,7 +23,7 @@ from deepfact.run_records import (
     RunStatus,
     ScoreSheet,
 )
-from deepfact.run_state import Run, Stage
+from deepfact.running.run_state import Run, Stage
 from deepfact.store.benchmark import BenchmarkVersion
 from deepfact.store.files import read_text, write_text
 from deepfact.version import VERSION

@@ -14,8 +14,6 @@ import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Protocol, Sequence
 
-from deepfact.arm_engines import CALLS, EngineSpec, RepeatedEngine, open_engines
-from deepfact.claim_set import ClaimSet
 from deepfact.errors import ConfigError, DeepFactError, RunIncomplete
 from deepfact.executors.local import failed, run_verifier
 from deepfact.records import (
@@ -27,7 +25,9 @@ from deepfact.records import (
     VerificationFailure,
 )
 from deepfact.run_records import VerifierSpec
-from deepfact.run_state import Progress, Watcher
+from deepfact.running.arm_engines import CALLS, EngineSpec, RepeatedEngine, open_engines
+from deepfact.running.claim_set import ClaimSet
+from deepfact.running.run_state import Progress, Watcher
 from deepfact.store.responses import ResponseStore
 from deepfact.verifiers.base import Context, Verifier, build_verifier
 
