@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deepfact.cli.audit_exchange import FileFormat
 from deepfact.errors import InputError
 from deepfact.exchange import export_cases, import_decisions
 from deepfact.exchange_formats import (
@@ -333,6 +334,7 @@ def test_an_exported_file_is_not_overwritten(desk: Path) -> None:
 def test_by_command_line(
     desk: Path, deepfact: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
+    assert list(FileFormat) == list(Format)
     begin("ada", "ben")
     done = deepfact("audit", "export", RUN, "--out", OUT)
     assert done.returncode == 2 and "--auditor" in done.stderr

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from deepfact import arm_engines
 from deepfact.errors import (
     BenchmarkError,
     CheckFailed,
@@ -33,6 +32,7 @@ from deepfact.regression import (
 )
 from deepfact.regression_records import RegressRecord, RegressSpec
 from deepfact.reports.regress_report import cost_words, flip_lines
+from deepfact.running import arm_engines
 from deepfact.running.regression_baseline import baseline_path, read_baseline, responses_path
 from deepfact.store.locate import load_version
 from deepfact.store.specs import read_yaml

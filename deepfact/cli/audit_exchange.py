@@ -5,6 +5,7 @@ Only the shell: what is written and accepted is in `deepfact.exchange`.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,6 @@ import typer
 
 from deepfact.cli.options import Json, Root
 from deepfact.cli.output import note, print_json
-from deepfact.exchange_formats import Format
 
 EXPORT_EXAMPLES = (
     "Examples:\n\ndeepfact audit export results/my-round --out cases.csv\n\n"
@@ -25,13 +25,24 @@ IMPORT_EXAMPLES = (
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="The run's results folder.")]
 Who = Annotated[str, typer.Option(help="Whose cases, when several people audit.")]
-Kind = Annotated[Format, typer.Option("--format", help="Format of the file.")]
+
+
+class FileFormat(StrEnum):
+    """Those of `deepfact.exchange_formats`, which is not imported for ``--help``."""
+
+    CSV = "csv"
+    JSONL = "jsonl"
+    LABEL_STUDIO = "label-studio"
+    ARGILLA = "argilla"
+
+
+Kind = Annotated[FileFormat, typer.Option("--format", help="Format of the file.")]
 
 
 def export(
     run: Run,
     out: Annotated[Path, typer.Option(help="The file to write; it must not exist.")],
-    kind: Kind = Format.CSV,
+    kind: Kind = FileFormat.CSV,
     auditor: Who = "",
     decided: Annotated[
         bool, typer.Option("--decided", help="Also cases that are decided, filled in.")
@@ -41,9 +52,10 @@ def export(
     """Write one person's blind cases to a file, to be decided elsewhere."""
     from deepfact.cli.round import run_folder
     from deepfact.exchange import export_cases
+    from deepfact.exchange_formats import Format
 
     folder = run_folder(run)
-    done = export_cases(folder, out, kind, auditor=auditor, decided=decided, root=root)
+    done = export_cases(folder, out, Format(kind), auditor=auditor, decided=decided, root=root)
     typer.echo(f"{done.cases} cases ({done.decided} decided) written to {out}")
     for path in done.files[1:]:
         typer.echo(f"the interface that goes with them: {path}")
@@ -52,7 +64,7 @@ def export(
 def import_(
     run: Run,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An exported file, filled in.")],
-    kind: Kind = Format.CSV,
+    kind: Kind = FileFormat.CSV,
     auditor: Who = "",
     encoding: Annotated[str, typer.Option(help="Encoding of the file.")] = "utf-8-sig",
     dry_run: Annotated[
@@ -68,10 +80,11 @@ def import_(
     from deepfact.cli.round import run_folder
     from deepfact.errors import CheckFailed
     from deepfact.exchange import import_decisions
+    from deepfact.exchange_formats import Format
 
     folder = run_folder(run)
     done = import_decisions(
-        folder, file, kind, auditor=auditor, encoding=encoding, dry_run=dry_run, root=root
+        folder, file, Format(kind), auditor=auditor, encoding=encoding, dry_run=dry_run, root=root
     )
     if as_json:
         print_json(

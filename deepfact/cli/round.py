@@ -182,7 +182,8 @@ def _finish(record: RunRecord, folder: Path, *, open_report: bool, as_json: bool
     if record.waiting:
         note(
             f"{len(record.waiting)} cases wait for people; decide them with: "
-            f"deepfact audit review {folder}\n  then: deepfact round resume {folder}"
+            f"deepfact audit review {folder}\n  or in the browser: deepfact audit serve {folder}"
+            f"\n  then: deepfact round resume {folder}"
         )
         raise typer.Exit(3)
 

@@ -167,6 +167,12 @@ def _add_claim(
         skip = SkippedRow(where=place, why="support is N/A: the answer cites nothing to judge")
         state.out.skipped.append(skip)
         return False
+    table = "expertqa" if state.axis == "correctness" else "expertqa-support"
+    try:
+        label = None if word is None else from_data_set(table, word)
+    except InputError as error:
+        state.out.skipped.append(SkippedRow(where=place, why=f"{error.what}; {error.fix}"))
+        return False
     passages = _passages(state, found)
     claim = Claim(
         id=claim_id,
@@ -177,14 +183,13 @@ def _add_claim(
         domain=str(row.metadata.get("field") or ""),
     )
     annotation = None
-    if word is not None:
-        table = "expertqa" if state.axis == "correctness" else "expertqa-support"
+    if label is not None:
         annotation = Annotation(
-            label=from_data_set(table, word, where=place),
+            label=label,
             rationale=_rationale(found),
             evidence=_evidence(passages, found.support),
             provenance=Provenance(who=f"expertqa expert {who}".strip(), when=state.when),
-            original_label=word,
+            original_label=word or "",
         )
     state.out.claims.append((claim, annotation))
     return True

@@ -20,11 +20,12 @@ NEGATORS = frozenset(_NEGATING.split())
 
 _AXES = """
 amount: increase rise rose risen grow grew grown growth climb gain higher more greater larger expand
-  widen accelerate boost elevate enhance surge jump upregulate promote induce activate
+  widen accelerate boost elevate enhance surge jump upregulate
   exceed above faster longer stronger heavier older strengthen raise raised upward elevated
   / decrease decline fall fell fallen drop reduce reduction lower less fewer smaller shrink shrank
-  narrow slow slowed cut diminish slump halve below weaken downregulate inhibit suppress
-  block prevent repress impair slower shorter weaker lighter younger downward attenuate
+  narrow slow slowed cut diminish slump halve below weaken downregulate
+  slower shorter weaker lighter younger downward
+drive: promote induce activate cause / inhibit suppress block prevent repress impair attenuate
 quality: improve improvement better best / worsen worse worst deteriorate degrade
 rank: highest largest most maximum biggest longest fastest majority
   / lowest smallest least minimum shortest slowest minority
@@ -37,7 +38,7 @@ state: open launch start begin began commence introduce resume
 allow: allow enable permitted / prohibit ban forbid forbade forbidden exempt
 sign: positive / negative
 result: profit surplus / loss deficit
-effect: effective safe significant / ineffective unsafe insignificant nonsignificant
+effect: effective safe / ineffective unsafe
 chance: possible likely / impossible unlikely
 fit: consistent agree / inconsistent disagree
 duty: mandatory compulsory binding / voluntary optional
@@ -67,6 +68,12 @@ DIRECTIONS = _directions()
 
 RANK_AXES = frozenset(("rank", "order", "average", "state"))
 """Axes whose words often stand side by side in a true passage, so that a difference says less."""
+
+TURNABLE = frozenset(
+    ("amount", "drive", "quality", "decision", "outcome", "state", "allow", "effect", "chance",
+     "support", "fit")
+)  # fmt: skip
+"""Axes on which a negation turns a word round: "did not rise", but not "no public transport"."""
 
 _MOVING = "was were is are went came moved gone be been stood"
 MOVING = frozenset(_MOVING.split())

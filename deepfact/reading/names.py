@@ -20,6 +20,11 @@ LEANING = frozenset(_LEANING.split())
 """First words of a sentence that may speak of what the sentence before names."""
 SAME_SPELLING = 0.85
 """Names at least this much alike are spellings of one name."""
+NO_RIVALS = frozenset(("figure", "fig", "table", "section", "appendix", "supplementary", "chapter"))
+"""What parts of a document begin with, which are the names of nothing else."""
+ALONE = 0.45
+"""How far a passage must say, in its own words, what the claim says of a name to put another in its
+place: any text about the same matter has other names in it."""
 RIVAL = 0.9
 """What a rival counts beside the name itself in a place as fitting."""
 
@@ -69,11 +74,14 @@ def _rivals(fit: Fit, name: Name, read: Read) -> Iterator[Side]:
     leans = bool(reading.elements.words) and reading.elements.words[0].lower in LEANING
     if leans and before is not None and holds(before.text.lower(), name):
         return  # "It did ..." after a sentence on the claim's own name
+    if _heading(reading.elements):
+        return
     for other in reading.elements.names:
         if _rival(name, other, fit.claim):
             alone = _spoken_of(fit, name, read)
-            score = 0.5 * (alone + _spoken_of(fit, name, read, own=False)) if alone else 0.0
-            yield Side(RIVAL * score, reading, other.text)
+            if alone >= ALONE:
+                score = 0.5 * (alone + _spoken_of(fit, name, read, own=False))
+                yield Side(RIVAL * score, reading, other.text)
 
 
 def holds(lowered: str, name: Name) -> bool:
@@ -93,9 +101,22 @@ def _abbreviates(name: Name, passage: Elements) -> bool:
     return letters.lower() in initials
 
 
+def _heading(passage: Elements) -> bool:
+    """Whether a passage is set in capitals, which make no names."""
+    capitals = sum(word.text[0].isupper() for word in passage.content)
+    if passage.text.startswith("#"):
+        return True
+    return 2 * capitals > len(passage.content) and passage.text.rstrip()[-1:] not in ".!?"
+
+
+def _shape(name: Name) -> tuple[bool, bool]:
+    """Names of one shape can stand for each other: a code with a digit never for a person."""
+    return name.identifier, any(char.isdigit() for char in name.text)
+
+
 def _rival(mine: Name, other: Name, claim: Elements) -> bool:
     """Whether another name can stand in the place of the claim's."""
-    if other.initial or mine.identifier != other.identifier:
+    if other.initial or other.keys[0] in NO_RIVALS or _shape(mine) != _shape(other):
         return False
     lowered = claim.text.lower()
     if max(other.keys, key=len) in lowered or sum(k in lowered for k in other.keys) * 2 > len(

@@ -27,6 +27,8 @@ BEARS = 0.35
 ALWAYS = 4
 SAME_DIGITS = 0.15
 """What the claim's digits in another unit count more than another number."""
+FAR = 6.0
+"""How many times another result may be the claim's number and still be what the claim meant."""
 OPERANDS = 16
 """At most so many numbers are reckoned with, for any two of many give anything."""
 
@@ -136,6 +138,12 @@ def _asked_for(quantity: Quantity, result: Result) -> bool:
     """Whether a result is what such a number of a claim would be reckoned from: operands of one
     sentence, or times that two passages state, and no accident of unlike things."""
     if result.how in ("remainder", "sum", "product", "share") and quantity.dimension != "percent":
+        return False
+    small, large = sorted((abs(quantity.value), abs(result.value)))
+    if large > FAR * small and result.how != "time between":
+        return False
+    operand = result.first.what
+    if isinstance(operand, Quantity) and operand.dimension == quantity.dimension == "percent":
         return False
     together = result.first.place == result.second.place
     return together or result.how in ("time between", "share", "difference")

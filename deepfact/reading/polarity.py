@@ -12,7 +12,7 @@ from typing import Iterator, Sequence
 from deepfact.reading.elements import Direction, Elements, Negation
 from deepfact.reading.findings import Finding, Side, Status, settle
 from deepfact.reading.fit import Fit, Read, Span
-from deepfact.reading.lexicon import FORBIDDING, RANK_AXES
+from deepfact.reading.lexicon import FORBIDDING, RANK_AXES, TURNABLE
 from deepfact.reading.library import Vocabulary
 from deepfact.reading.names import LEANING, holds
 from deepfact.reading.quantities import Quantity, agrees
@@ -101,7 +101,7 @@ def _by_numbers(
 
 def _negated(word: Direction, statement: Elements) -> bool:
     """Whether a negation bears on a direction word: it is among the five words after it."""
-    return (
+    return word.axis in TURNABLE and (
         sum(
             negation.end <= word.start and stem(word.text.lower()) in negation.scope
             for negation in statement.negations
@@ -192,6 +192,8 @@ def _negation(fit: Fit) -> Finding | None:
             else:
                 bearing.append(Side(0.9 * read[1].near, read[0]))
             continue
+        if len(theirs) > 1:
+            continue  # two negations may undo each other
         found = [flip for n in theirs if (flip := _denied(fit, read, n)) is not None]
         if found:
             flips.append(max(found, key=lambda flip: flip[0]))
@@ -216,8 +218,10 @@ def _affirmed(fit: Fit, span: Span, read: Read) -> float:
 
 
 def _idle(statement: Elements, negation: Negation) -> bool:
-    """ "no later than", "hardly any": negations that turn nothing round."""
-    return bool(_IDLE.match(statement.text[negation.start : negation.start + 24]))
+    """ "no later than", "hardly any", "without": negations that turn no statement round."""
+    return negation.text.lower() == "without" or bool(
+        _IDLE.match(statement.text[negation.start : negation.start + 24])
+    )
 
 
 def _forbids(statement: Elements) -> bool:

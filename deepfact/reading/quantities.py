@@ -100,7 +100,7 @@ _FRACTION = (
 )
 _MULTIPLE = "|".join(sorted(MULTIPLES, key=len, reverse=True))
 QUANTITY = re.compile(
-    rf"(?<![\w.,:])(?<![^\W\d][-–])(?P<money>(?:US|A|C)?\$|€|£)?\s?(?P<minus>[-−]|minus\s)?"
+    rf"(?<![\w.,:)\]])(?<![^\W\d][-–])(?P<money>(?:US|A|C)?\$|€|£)?\s?(?P<minus>[-−]|minus\s)?"
     rf"(?:(?P<frac>{_FRACTION})\b|(?P<num>{_NUMBER})(?![\d:]|[.,]\d)|(?P<tens>twenty|thirty|forty|fifty|sixty|seventy|eighty"
     rf"|ninety)-(?P<ones>one|two|three|four|five|six|seven|eight|nine)\b|(?P<multiple>{_MULTIPLE})\b"
     rf"|(?P<word>{_WORDS})\b)"
@@ -255,7 +255,10 @@ def _noun(text: str, end: int) -> str:
     found = _NOUN.match(text, end)
     if found is None or found[1] in _NO_NOUN:
         return ""
-    return f"{found[1]} {found[2]}" if found[2] and found[2] not in _NO_NOUN else found[1]
+    second = found[2] if found[2] and found[2] not in _NO_NOUN else ""
+    if found[1].endswith("ed"):  # "7,900 opted out", "9,750 converted hectares"
+        return second if second.endswith("s") else ""
+    return f"{found[1]} {second}".strip()
 
 
 def _stated(match: re.Match[str]) -> tuple[float, float] | None:

@@ -18,6 +18,8 @@ from deepfact.reading.library import Reading, Vocabulary, plain
 from deepfact.reading.numbers import ELSEWHERE
 from deepfact.retrievers.words import stems, words
 
+VERBATIM = 0.9
+"""Share of a quotation's letters in their order from which it counts as said."""
 LEFT_OUT = 2
 """Content words or negations of the quoted passage that a quotation must leave out to be a cut."""
 RUN = 16
@@ -52,7 +54,9 @@ def _quotation(fit: Fit, quote: Quotation) -> Finding:
         matcher = SequenceMatcher(None, wanted, plain(reading.passage.text), autojunk=False)
         alike = sum(block.size for block in matcher.get_matching_blocks() if block.size > 4)
         share = alike / max(1, len(wanted))
-        if share >= 0.5:
+        if share >= VERBATIM:
+            bearing.append(Side(share, reading, quote.text, "but for a letter or two"))
+        elif share >= 0.5:
             against.append(Side(min(0.95, share), reading, reading.passage.text))
     finding = Finding("quotation", quote.text, quote.start, quote.end, Status.MISSING)
     return settle(finding, bearing, against)

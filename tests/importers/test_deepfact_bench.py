@@ -36,8 +36,13 @@ ROWS = [
 @pytest.fixture
 def separate(tmp_path: Path) -> Callable[..., Path]:
     def write(*rows: dict[str, Any]) -> Path:
-        report = {"topic": "Ice", "response": " ".join(SENTENCES), "model": "m",
-                  "sentences": [SENTENCES[0], *({"sentence": s} for s in SENTENCES[1:])]}  # fmt: skip
+        sentences = [SENTENCES[0], *({"sentence": text} for text in SENTENCES[1:])]
+        report = {
+            "topic": "Ice",
+            "response": " ".join(SENTENCES),
+            "model": "m",
+            "sentences": sentences,
+        }
         rows = tuple({"report_id": "r 1", **row} for row in rows)
         (tmp_path / "test.json").write_text(json.dumps(rows), encoding="utf-8")
         (tmp_path / "test_reports.json").write_text(json.dumps({"r 1": report}), encoding="utf-8")

@@ -58,7 +58,7 @@ def test_bad_rows_are_listed_and_the_others_read(tmp_path: Path) -> None:
 def test_a_file_without_one_good_row_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     file.write_text('{"y": 1}\n{"y": 2}\n', encoding="utf-8")
-    with pytest.raises(InputError, match="no row is one of Z; the first: .*x") as caught:
+    with pytest.raises(InputError, match=r"no row is one of Z; the first: .*x") as caught:
         list(good_rows(json_rows(file), Row, Imported(), data_set="Z"))
     assert caught.value.where == f"{file}, line 1"
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2 as httpx
 
 from deepfact.round import resume
 from deepfact.run_records import Adjudicated, RunStatus

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Callable, Mapping
 
 from deepfact.core.schemes.base import SchemeScore
+from deepfact.core.schemes.calibration import calibration
 from deepfact.core.schemes.classes import binary_scores, class_scores, constant, deepfact_binary
 from deepfact.core.schemes.correlation import partial_correlation
 from deepfact.core.schemes.documents import document_scores
@@ -84,6 +85,11 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
             "FRANK",
             "Pearson and Spearman of residuals from the mean of each summarizer",
             partial_correlation,
+        ),
+        "calibration": Scheme(
+            "verifiers that give scores",
+            "Brier score, expected and maximum calibration error over bins of confidence",
+            calibration,
         ),
         "constant": Scheme(
             "Factcheck-Bench subtasks", "one answer everywhere, scored as classes", constant

@@ -49,10 +49,14 @@ def partial_correlation(
     left, right = (np.array([row[column] for row in kept]) for column in (0, 1))
     group = np.unique([row[2] for row in kept], return_inverse=True)[1]
     sizes = np.bincount(group)
-    residuals = [v - (np.bincount(group, weights=v) / sizes)[group] for v in (left, right)]
-    if any(np.allclose(values, 0.0, atol=1e-12) for values in residuals):
-        values: dict[str, float | None] = dict.fromkeys(names)
-        return SchemeScore("partial-correlation", len(kept), values, left_out=left_out)
+    # Rounded, so that ties between groups stay ties: their ranks must not follow float noise.
+    residuals = [
+        np.round(values - (np.bincount(group, weights=values) / sizes)[group], 12)
+        for values in (left, right)
+    ]
+    if not all(values.any() for values in residuals):
+        undefined: dict[str, float | None] = dict.fromkeys(names)
+        return SchemeScore("partial-correlation", len(kept), undefined, left_out=left_out)
     straight, ranks = pearsonr(*residuals), spearmanr(*residuals)
     r, rho = float(straight.statistic), float(ranks.statistic)
     n = len(kept)
