@@ -1,8 +1,9 @@
 """The documents say what is true: their commands run, and every command is in them.
 
 A fenced block marked ``sh`` is run line by line, in the order of the document, in a copy of the
-folders that a clone has. A block marked ``console`` shows a command that cannot be run here (it
-needs a key, a server, or a person); its commands must still exist, with the options it shows.
+folders that a clone has; a command exits with 0, or with what a comment ``# exit N`` says. A block
+marked ``console`` shows a command that cannot be run here (it needs a key, a server, or a person);
+its commands must still exist, with the options it shows.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def commands(body: str) -> list[str]:
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """The folders that a user stands in after cloning."""
-    for name in ("auditors", "benchmarks", "configs", "docs"):
+    for name in ("auditors", "benchmarks", "configs", "docs", "tests/research/fixtures"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns(".lock"))
     reference = ROOT / "results" / "reference"
     if reference.is_dir():
@@ -54,8 +55,9 @@ def test_commands_of_a_document_run(document: Path, clone: Path) -> None:
     environment.pop("DEEPFACT_BENCHMARKS", None)
     for body in blocks(document, "sh"):
         for command in commands(body):
+            expected = re.search(r"# exit (\d)", command)
             done = subprocess.run(
-                shlex.split(command),
+                shlex.split(command, comments=True),
                 cwd=clone,
                 env=environment,
                 capture_output=True,
@@ -63,7 +65,8 @@ def test_commands_of_a_document_run(document: Path, clone: Path) -> None:
                 encoding="utf-8",
                 timeout=120,
             )
-            assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+            wanted = int(expected[1]) if expected else 0
+            assert done.returncode == wanted, f"{command}\n{done.stdout}\n{done.stderr}"
             assert "Traceback" not in done.stderr
 
 

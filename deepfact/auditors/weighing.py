@@ -26,6 +26,8 @@ ANCHORED = 0.5
 """Coverage at least of a claim two of whose numbers stand in one sentence."""
 ABOUT = 0.35
 """Share of a claim's letter groups that a quote with its neighbours needs to dispute it at all."""
+OWN = 0.12
+"""Share that quotes need in their own words, whatever stands next to them."""
 ARGUED = 0.45
 """What a dispute counts that quotes what is about the claim, where this reading sees no difference:
 it knows no arithmetic and no paraphrase."""
@@ -96,7 +98,10 @@ def _hedges(text: str) -> bool:
 
 def about(quotes: Iterable[str], weighed: Weighed) -> float:
     """How far quotes, taken together with the sentences next to them, are about the claim, 0 to 1;
-    0 below `ABOUT`."""
+    0 below `ABOUT`, or when the quotes' own words have next to nothing of it."""
+    quotes = list(quotes)
+    if _share(weighed.weights, grams(" ".join(quotes))) < OWN:
+        return 0.0
     stretch = " ".join(text for quote in quotes for text in _around(quote, weighed.sentences))
     share = _share(weighed.weights, grams(stretch))
     return min(1.0, share / EVERYTHING) if share >= ABOUT else 0.0
@@ -145,8 +150,12 @@ def numbers(text: str) -> set[str]:
 
 
 def _share(weights: dict[str, float], held: frozenset[str]) -> float:
-    total = sum(weights.values())
-    return sum(weight for gram, weight in weights.items() if gram in held) / total if total else 0.0
+    total = math.fsum(weights.values())
+    return (
+        math.fsum(weight for gram, weight in weights.items() if gram in held) / total
+        if total
+        else 0.0
+    )
 
 
 def _around(quote: str, sentences: tuple[str, ...]) -> list[str]:

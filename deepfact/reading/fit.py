@@ -2,11 +2,13 @@
 around. Pure; it decides nothing.
 
 A long claim says several things, and the passage that bears on one of them may share nothing with
-the others; so each element is looked for where its own clause is spoken of.
+the others; so each element is looked for where its own clause is spoken of. Sums over sets are
+exact (`fsum`), or their order, which differs from process to process, would show in ties.
 """
 
 from __future__ import annotations
 
+from math import fsum
 from typing import Sequence
 
 from deepfact.reading.elements import Elements
@@ -84,15 +86,16 @@ class Fit:
         which count for less, unless ``own``."""
         key = (id(reading), wanted, own)
         if key not in self._kept:
-            total = found = 0.0
+            total: list[float] = []
+            found: list[float] = []
             for stem in wanted:
                 weight = self.library.weight(stem)
                 here = reading.vocabulary.match(stem)
                 if here < NEIGHBOUR and not own:
                     here = max(here, NEIGHBOUR * reading.neighbours.match(stem))
-                total += weight
-                found += weight * here
-            self._kept[key] = found / total if total else 0.0
+                total.append(weight)
+                found.append(weight * here)
+            self._kept[key] = fsum(found) / fsum(total) if total else 0.0
         return self._kept[key]
 
     def clause(self, at: int, reading: Reading, *, own: bool = False) -> float:
@@ -112,13 +115,12 @@ class Fit:
     def nearby(self, clause: Span, read: Read) -> float:
         """How far a passage and what stands next to it, counted alike, speak of a clause."""
         reading = read[0]
-        wanted = self._stems(clause)
-        total = found = 0.0
-        for stem in wanted:
-            weight = self.library.weight(stem)
-            total += weight
-            found += weight * max(reading.vocabulary.match(stem), reading.neighbours.match(stem))
-        return found / total if total else 0.0
+        weights = {stem: self.library.weight(stem) for stem in self._stems(clause)}
+        found = fsum(
+            weight * max(reading.vocabulary.match(stem), reading.neighbours.match(stem))
+            for stem, weight in weights.items()
+        )
+        return found / fsum(weights.values()) if weights else 0.0
 
     def relevance(self, mine: Span, read: Read) -> float:
         """How far a passage bears on an element at all: by its clause, or by the whole claim."""

@@ -193,14 +193,16 @@ class Alignment:
 
 def align(claim: Elements, reading: Reading, library: Library) -> Alignment:
     """The share of the claim's content words that a passage holds."""
-    total = own = near = 0.0
+    total, own, near = [], [], []
     for stem in claim.stems:
         weight = library.weight(stem)
         here = reading.vocabulary.match(stem)
-        total += weight
-        own += weight * here
-        near += weight * max(here, NEIGHBOUR * reading.neighbours.match(stem))
-    return Alignment(own / total, near / total) if total else Alignment(0.0, 0.0)
+        total.append(weight)
+        own.append(weight * here)
+        near.append(weight * max(here, NEIGHBOUR * reading.neighbours.match(stem)))
+    if not total:
+        return Alignment(0.0, 0.0)
+    return Alignment(math.fsum(own) / math.fsum(total), math.fsum(near) / math.fsum(total))
 
 
 def plain(text: str) -> str:
@@ -214,4 +216,4 @@ def local_match(near_claim: Iterable[str], near_source: Iterable[str]) -> float:
     if not wanted:
         return 0.5
     vocabulary = Vocabulary(near_source)
-    return sum(vocabulary.match(stem) for stem in wanted) / len(wanted)
+    return math.fsum(vocabulary.match(stem) for stem in wanted) / len(wanted)

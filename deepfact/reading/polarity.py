@@ -7,6 +7,7 @@ negation ("did not rise" against "fell") is no opposition.
 from __future__ import annotations
 
 import re
+from math import fsum
 from typing import Iterator, Sequence
 
 from deepfact.reading.elements import Direction, Elements, Negation
@@ -34,11 +35,12 @@ AFFIRMS = 0.7
 
 _MEASURED = ("amount", "quality")
 _OTHER_SIDE = re.compile(
-    r"\b(?:than|compared with|compared to|next to|against|unlike|relative to|versus)\s(?:the\s)?$",
+    r"\b(?:than|compared with|compared to|next to|against|unlike|relative to|versus)\s"
+    r"(?:(?:the|for|in|at|with|by)\s)*$",
     re.I,
 )
 _VALUE_FIRST = re.compile(r"\b(?:for|in|at|by|of|from|with)\s(?:the\s)?$")
-_FROM_TO = re.compile(r"\bfrom\b[^.;]{1,60}\bto\b")
+_FROM_TO = re.compile(r"\bfrom\b(?:[^.;]|\.(?=\d)){1,60}?\bto\b")
 _IDLE = re.compile(r"^(?:no (?:later|more|less|fewer) than|hardly any|not (?:only|until))\b", re.I)
 
 
@@ -253,7 +255,7 @@ def _denied(fit: Fit, read: Read, negation: Negation) -> tuple[float, Span, Side
     if not matched:
         return None
     weigh = fit.library.weight
-    share = sum(weigh(s) for s in shared) / sum(weigh(s) for s in denied)
+    share = fsum(weigh(s) for s in shared) / fsum(weigh(s) for s in denied)
     clauses = {fit.claim.clause(word.start) for word in matched}
     clause = max(clauses, key=lambda c: (fit.clause(c[0], read[0]), -c[0]))
     inside = [w for w in matched if clause[0] <= w.start < clause[1]] or matched

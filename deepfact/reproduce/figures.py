@@ -17,7 +17,7 @@ from deepfact.core.labels import DATA_SETS, lookup, to_binary
 from deepfact.core.schemes import SCHEMES, SchemeScore
 from deepfact.core.schemes.thresholds import best_threshold
 from deepfact.errors import InputError
-from deepfact.importers import factscore, importer
+from deepfact.importers import factscore, importer, scifact
 from deepfact.importers.base import Imported
 from deepfact.importers.predictions import (
     deep_research,
@@ -70,7 +70,6 @@ class Family:
 
     pattern: str
     """Of the id; its groups are the arguments of ``compute``."""
-    scheme: str
     compute: Callable[..., SchemeScore]
     """``(data, *groups) -> score``."""
     known: Callable[[Data], list[str]]
@@ -141,13 +140,28 @@ def _multivers(data: Data, checkpoint: str, name: str, split: str) -> SchemeScor
     numbers = [int(claim.id.removeprefix(before)) for claim, _ in imported.claims]
     score = SCHEMES["document-labels"].function(
         [[annotation.label] if annotation else [] for _, annotation in imported.claims],
-        [answers.get(number) for number in numbers],
+        [
+            [found.label for found in answers[number].values()] if number in answers else None
+            for number in numbers
+        ],
     )
     left_out = {
         "claims without a label of their own": len(imported.skipped),
         "answers to other claims": len(set(answers) - set(numbers)),
     }
     return _leaving_out(score, left_out)
+
+
+def _abstracts(data: Data, checkpoint: str, name: str, split: str) -> SchemeScore:
+    format, folder, _ = _CLAIM_SETS[name]
+    stored = data.file(f"{folder}/predictions_multivers/{checkpoint}_{name}_{split}.jsonl")
+    answers = multivers.read(stored, format)
+    names = scifact.CLAIM_FILES[split] if name == "scifact" else (f"claims_{split}.jsonl",)
+    files = [data.folder / folder / name for name in names]
+    there = next((file for file in files if file.is_file()), files[0])
+    key = multivers.read_key(there, format)
+    score = SCHEMES["abstracts"].function(list(key.values()), [answers.get(n) for n in key])
+    return _leaving_out(score, {"answers to other claims": len(set(answers) - set(key))})
 
 
 def _multivers_known(data: Data) -> list[str]:
@@ -294,7 +308,6 @@ def _named(prefix: str, pattern: str, cut: str) -> Callable[[Data], list[str]]:
 FAMILIES: tuple[Family, ...] = (
     Family(
         r"ofc/([\w-]+)/([\w-]+)",
-        "binary",
         _openfactcheck,
         _openfactcheck_known,
         order=tuple(f"{what}/{side}" for side in ("true", "false")
@@ -303,7 +316,6 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         r"multivers/([\w-]+)-checkpoint/(scifact|citint)-(train|dev|test)",
-        "document-labels",
         _multivers,
         _multivers_known,
         order=("macro_f1",),
@@ -311,22 +323,24 @@ FAMILIES: tuple[Family, ...] = (
               "macro": "macro_f1", "micro": "accuracy"},
     ),
     Family(
+        r"multivers/([\w-]+)-checkpoint/(scifact|citint)-(train|dev|test)/abstracts",
+        _abstracts,
+        lambda data: [f"{name}/abstracts" for name in _multivers_known(data)],
+    ),
+    Family(
         r"factscore/human/([\w-]+)",
-        "factscore",
         _factscore,
         _named("factscore/human", "factscore/*.jsonl", r"(\w+)\.jsonl"),
         order=("score_pct",),
     ),
     Family(
         r"wice/oracle-claim/([^/]+?)(?:/(dev|test))?(?:/(dev-threshold))?",
-        "threshold",
         _wice,
         _wice_known,
         order=("f1",),
     ),
     Family(
         r"drb/fact/([\w.-]+)",
-        "citation-accuracy",
         _fact,
         _named("drb/fact", f"{_DRB}/drb_fork/fact_*.jsonl",
                r"fact_(.+)\.validated\.no-page-text\.jsonl"),
@@ -334,21 +348,18 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         r"drb/race/([\w.-]+)",
-        "task-means",
         _race,
         _named("drb/race", f"{_DRB}/race/*.jsonl", r"(.+)\.raw_results\.jsonl"),
         order=deep_research.DIMENSIONS,
     ),
     Family(
         r"frank/partial-correlation/([^/]+)(?:/(\w+))?",
-        "partial-correlation",
         _frank,
         _frank_known,
         order=("pearson", "spearman"),
     ),
     Family(
         r"factcheck-bench/(subtask1|subtask2|subtask4)-all-(\w+)",
-        "constant",
         _baseline,
         _baseline_known,
         order=("accuracy", "macro_f1"),

@@ -173,6 +173,8 @@ def _numbers(shown: Any, family: Family, figure: str) -> dict[str, Number]:
 
 def _scalar(family: Family) -> str:
     """The name of a single number: as the recomputed values of the family call it."""
+    if not family.order:
+        raise InputError("a single number, and the figure has several values", where=family.pattern)
     wanted = family.order[0]
     return next((name for name, ours in family.also.items() if ours == wanted), wanted)
 

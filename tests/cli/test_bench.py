@@ -169,22 +169,22 @@ def test_private_claims_are_not_exported(mine: Path, deepfact: Run) -> None:
 
 
 def test_columns_that_are_not_read_are_named(desk: Path, deepfact: Run) -> None:
-    Path("claims.csv").write_text("id,text,label,private\nc1,It closed.,supported,yes\n")
+    Path("claims.csv").write_text("id,text,label,colour\nc1,It closed.,supported,red\n")
     done = deepfact("bench", "import", "csv", "claims.csv", "--name", "mine")
-    assert done.returncode == 0 and "note: " in done.stderr and "private" in done.stderr
+    assert done.returncode == 0 and "note: " in done.stderr and "colour" in done.stderr
 
 
 def test_a_killed_import_leaves_nothing_of_the_version(
     mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a kill leaves between any two writes is cleared when the benchmark is next opened."""
-    from deepfact.store import benchmark
+    from deepfact.store import commits
 
     store = BenchmarkStore(mine)
     revisions = list(store.revisions(1))
     before = files(mine)
     writes = 0
-    real = benchmark.write_text
+    real = commits.write_text
 
     def dies(path: Path, text: str) -> None:
         nonlocal writes
@@ -193,7 +193,7 @@ def test_a_killed_import_leaves_nothing_of_the_version(
         writes -= 1
         real(path, text)
 
-    monkeypatch.setattr(benchmark, "write_text", dies)
+    monkeypatch.setattr(commits, "write_text", dies)
     for survived in range(3):
         writes = survived
         with pytest.raises(KeyboardInterrupt):

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepfact.core.schemes import SCHEMES
+from deepfact.core.schemes.abstracts import AnsweredDocument, KeyDocument, abstract_scores
 from deepfact.core.schemes.calibration import calibration, reliability
 from deepfact.core.schemes.classes import (
     binary_scores,
@@ -153,6 +154,47 @@ def test_no_evidence_and_an_explicit_nei_are_the_same() -> None:
     assert missing.unverified == 1
 
 
+# --- abstracts ----------------------------------------------------------------------------
+
+
+def key(label: Label, *sets: set[int]) -> KeyDocument:
+    return KeyDocument(label, tuple(map(frozenset, sets)))
+
+
+def test_abstracts_and_sentences_by_hand() -> None:
+    truth = [{"d": key(S, {1, 2}, {5})}, {"e": key(C, {0})}, {}]
+    answers = [
+        {"d": AnsweredDocument(S, (9, 8, 7, 1, 2)), "x": AnsweredDocument(S, (3,))},
+        {"e": AnsweredDocument(S, (0,))},
+        {"f": AnsweredDocument(I, (4,))},
+    ]
+    values = abstract_scores(truth, answers).values
+    # Of d, e: d has the right label, but no rationale among its first three sentences.
+    assert values["precision/abstract_label_only"] == pytest.approx(1 / 3)
+    assert values["recall/abstract_label_only"] == pytest.approx(1 / 2)
+    assert values["f1/abstract_rationalized"] == 0
+    # Sentences 1, 2 of d and 0 of e; e's label is wrong. The last answer is no prediction.
+    assert values["precision/sentence_selection"] == pytest.approx(3 / 7)
+    assert values["recall/sentence_selection"] == pytest.approx(3 / 4)
+    assert values["precision/sentence_label"] == pytest.approx(2 / 7)
+
+
+def test_half_a_rationale_is_none() -> None:
+    truth = [{"d": key(S, {1, 2})}]
+    half = abstract_scores(truth, [{"d": AnsweredDocument(S, (1,))}])
+    assert half.values["f1/abstract_rationalized"] == 0
+    assert half.values["f1/sentence_selection"] == 0
+    assert half.values["f1/abstract_label_only"] == 1
+
+
+def test_nothing_retrieved_has_no_precision() -> None:
+    score = abstract_scores([{"d": key(S, {1})}], [None])
+    assert score.values["precision/abstract_label_only"] is None
+    assert score.values["recall/abstract_label_only"] == 0
+    assert score.unverified == 1
+    assert abstract_scores([], []).n == 0
+
+
 # --- thresholds ---------------------------------------------------------------------------
 
 
@@ -275,6 +317,17 @@ def test_calibration_by_hand() -> None:
 def test_what_are_no_probabilities(scores: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="probabilities"):
         calibration(["a"], [scores])
+
+
+def test_intervals_of_calibration_and_of_an_area() -> None:
+    rows = [({"a": 0.75, "b": 0.25}, "a")] * 30 + [({"a": 0.75, "b": 0.25}, "b")] * 30
+    score = calibration([row[1] for row in rows], [row[0] for row in rows])
+    low, high = score.intervals["ece"]
+    assert 0.1 < low < score.values["ece"] < high < 0.4  # type: ignore[operator]
+    area = threshold_scores([True, True, False, False], [0.9, 0.4, 0.5, 0.1], 0.5)
+    assert area.values["auc"] == 0.75
+    spread = 0.75 * 0.25 + (0.75 / 1.25 - 0.75**2) + (2 * 0.75**2 / 1.75 - 0.75**2)
+    assert area.intervals["auc"][0] == pytest.approx(max(0, 0.75 - 1.959964 * (spread / 4) ** 0.5))
 
 
 def test_nothing_to_calibrate() -> None:

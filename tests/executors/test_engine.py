@@ -149,8 +149,8 @@ def test_a_refusal_or_a_cut_off_answer_abstains_and_is_paid_for_once(store, faul
 
 
 def test_a_slow_answer_times_out(store):
-    limits = Limits(timeout=0.1, attempts=2, backoff=0.01)
-    with MessagesServer(faults=Faults(always="slow", slow=0.5)) as server:
+    limits = Limits(timeout=1.0, attempts=2, backoff=0.01)
+    with MessagesServer(faults=Faults(always="slow", slow=3.0)) as server:
         (answer,) = ask_all(engine_for(server, store, limits), [request()])
     assert isinstance(answer, CallFailed)
     assert answer.reason is FailureReason.TIMEOUT

@@ -7,6 +7,7 @@ from typing import Any, Callable
 
 import pytest
 
+from deepfact.core.schemes.abstracts import AnsweredDocument, KeyDocument
 from deepfact.errors import InputError
 from deepfact.importers.predictions import (
     deep_research,
@@ -64,12 +65,33 @@ def test_labels_of_documents_in_their_order(write_rows: Callable[..., Path]) -> 
     documents = {"9": {"label": "NEI"}, "3": {"label": "REFUTE", "sentences": [1]}}
     file = write_rows("a.jsonl", {"id": 1, "evidence": documents}, {"id": 2, "evidence": {}})
     found = multivers.read(file, "scifact")
-    assert found == {1: [Label.INCONCLUSIVE, Label.CONTRADICTORY], 2: []}
+    assert found == {
+        1: {
+            "9": AnsweredDocument(Label.INCONCLUSIVE),
+            "3": AnsweredDocument(Label.CONTRADICTORY, (1,)),
+        },
+        2: {},
+    }
+    assert list(found[1]) == ["9", "3"]
     with pytest.raises(InputError, match="answered twice"):
         multivers.read(write_rows("b.jsonl", *[{"id": 1, "evidence": {}}] * 2), "scifact")
     bad = write_rows("c.jsonl", {"id": 1, "evidence": {"9": {"label": "REFUTES"}}})
     with pytest.raises(InputError, match="did you mean 'REFUTE'"):
         multivers.read(bad, "scifact")
+
+
+def test_keys_with_their_sets_of_sentences(write_rows: Callable[..., Path]) -> None:
+    def rationale(label: str, *sentences: int) -> dict[str, Any]:
+        return {"label": label, "sentences": list(sentences)}
+
+    groups = {"9": [rationale("CONTRADICT", 1, 2), rationale("CONTRADICT", 4)], "3": []}
+    file = write_rows("a.jsonl", {"id": 1, "evidence": groups})
+    documents = multivers.read_key(file, "scifact")[1]
+    sets = (frozenset({1, 2}), frozenset({4}))
+    assert documents == {"9": KeyDocument(Label.CONTRADICTORY, sets)}
+    mixed = {"9": [rationale("SUPPORT", 1), rationale("CONTRADICT", 4)]}
+    with pytest.raises(InputError, match="several labels"):
+        multivers.read_key(write_rows("b.jsonl", {"id": 1, "evidence": mixed}), "scifact")
 
 
 def test_scores_and_thresholds(write_rows: Callable[..., Path]) -> None:

@@ -47,6 +47,12 @@ def finding(claim: str, kind: str) -> Finding:
         ("twelve patients", 12, ""),
         ("3 billion people", 3e9, ""),
         ("40 μg", 4e-5, "mass"),
+        ("three fifths of it", 60, "percent"),
+        ("four in five sites", 80, "percent"),
+        ("output tripled", 3, "ratio"),
+        ("31 litres a second", 31, "volume/time"),
+        ("6.2 t/ha", 6.2, "t/ha"),
+        ("minus 11 degrees", -11, "celsius"),
     ],
 )
 def test_quantities(text: str, value: float, dimension: str) -> None:
@@ -56,7 +62,7 @@ def test_quantities(text: str, value: float, dimension: str) -> None:
     assert text[found[0].start : found[0].end] == found[0].text
 
 
-@pytest.mark.parametrize("text", ["IL-6", "v2.1", "COVID-19", "GPT4", "one of them"])
+@pytest.mark.parametrize("text", ["IL-6", "v2.1", "COVID-19", "GPT4", "one of them", "at 04:12"])
 def test_names_are_no_quantities(text: str) -> None:
     assert quantities(text) == []
 
@@ -111,6 +117,20 @@ def test_dates(claim: str, source: str, expected: bool) -> None:
     assert date_agrees(dates(claim)[0], dates(source)[0]) is expected
 
 
+def test_the_number_of_a_name_is_no_quantity() -> None:
+    found = elements("The Airon 9 reached 3.6 in Varn, as Article 8 asks; of 340 pumps, 2 failed.")
+    assert [name.text for name in found.names] == ["Airon 9", "Varn", "Article 8"]
+    assert [quantity.text for quantity in found.quantities] == ["3.6", "340", "2"]
+
+
+def test_clauses_are_what_a_claim_says_one_by_one() -> None:
+    text = "Margins fell by 3 points, while staff at the Varn plant rose to 1,204."
+    assert [text[a:b] for a, b in elements(text).clauses] == [
+        "Margins fell by 3 points, ",
+        "while staff at the Varn plant rose to 1,204.",
+    ]
+
+
 def test_a_count_is_no_year() -> None:
     assert dates("2000 people came") == []
     assert [d.year for d in dates("in 2000 people came")] == [2000]
@@ -163,3 +183,49 @@ def test_a_hedge_is_never_a_finding() -> None:
     library = Library([Source.create(title="", text="The firm may open a plant in Varn.")])
     comparison = compare("The firm opened a plant in Varn.", library)
     assert not comparison.of(Status.DISPUTED)
+
+
+SOURCE = """The bore was drilled by Rigmar Deep and the casing cemented by Solvane Wells. Drilling
+began on 3 March 2035 at 04:12. The first crew reached the gate at 04:39. Airon pumps failed 1.4
+times a year for Rigmar Deep and 2.3 times a year for Solvane Wells. The owner paid 31.2 million
+florins for 9,750 hectares. The longer warranty does not extend to units sold before May. The fire
+broke out on 22 August 2036. "On good land this is the best pump we have had," said Mara Lind. "On
+bad land it is the worst." Injectivity went from 2.6 to 0.8."""
+WELL = Library([Source.create(title="Well report", text=SOURCE)])
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind", "disputed"),
+    [
+        ("The casing was cemented by Rask Drilling.", "name", "Rask Drilling"),
+        ("The first crew reached the gate 37 minutes after drilling began.", "quantity", "37"),
+        ("The fire broke out less than six months after drilling began.", "quantity", "six months"),
+        ("The owner paid about 4,700 florins a hectare.", "quantity", "4,700"),
+        ("Pumps failed more often for Rigmar Deep than for Solvane Wells.", "direction", "more"),
+        ("Injectivity rose.", "direction", "rose"),
+        ("Units sold before May share in the longer warranty.", "negation", "sold"),
+        ('Lind praised it on any ground: "this is the best pump we have had".', "quotation", "any"),
+    ],
+)
+def test_disputes_that_take_a_second_look(claim: str, kind: str, disputed: str) -> None:
+    found = [f for f in compare(claim, WELL).findings if f.kind == kind]
+    against = [f for f in found if f.status is Status.DISPUTED]
+    assert [disputed in f.text for f in against] == [True], found
+    assert against[0].text in claim and against[0].against is not None
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind"),
+    [
+        ("The first crew reached the gate 27 minutes after drilling began.", "quantity"),
+        ("The fire broke out more than a year after drilling began.", "direction"),
+        ("The owner paid 3,200 florins a hectare.", "quantity"),
+        ("Pumps failed less often for Rigmar Deep than for Solvane Wells.", "direction"),
+        ("The casing was cemented by Solvane Wells.", "name"),
+    ],
+)
+def test_what_follows_from_the_source_is_not_disputed(claim: str, kind: str) -> None:
+    found = [f for f in compare(claim, WELL).findings if f.kind == kind]
+    assert found and not any(f.status is Status.DISPUTED for f in found)
+    if kind == "quantity":
+        assert found[0].status is Status.COVERED

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +43,7 @@ REPORT = Source.create(
 ANSWER = Source.create(
     title="an answer", role=SourceRole.GENERATED, text="Revenue was $99.9 million in Q2 2031."
 )
+PRACTICE = Path(__file__).parents[2] / "benchmarks" / "deepfact-practice"
 CONTEXT = Context(sources={REPORT.id: REPORT, ANSWER.id: ANSWER})
 
 
@@ -229,6 +232,27 @@ def test_no_weight_speaks_against_the_sense_of_its_feature() -> None:
             assert sense * row[at] >= 0, name
     hedged = [row[NAMES.index("hedged")] for row in by_label]
     assert hedged[1] <= 0 < hedged[2], "a hedge may leave a claim open, never contradict it"
+
+
+def test_verdicts_do_not_depend_on_the_order_of_sets() -> None:
+    code = (
+        "from pathlib import Path; from deepfact.store.benchmark import BenchmarkStore\n"
+        "from deepfact.verifiers.base import Context\n"
+        "from deepfact.verifiers.local import LocalVerifier\n"
+        f"version = BenchmarkStore(Path({str(PRACTICE)!r})).load()\n"
+        "verifier, context = LocalVerifier(), Context(version.sources)\n"
+        "for claim in version.claims[::8]: print(verifier.verify(claim, context).canonical())"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(said) == 1 and said.pop().count(b"\n") == 10
 
 
 def test_no_heavy_library_at_run_time() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Callable, Mapping
 
+from deepfact.core.schemes.abstracts import abstract_scores
 from deepfact.core.schemes.base import SchemeScore
 from deepfact.core.schemes.calibration import calibration
 from deepfact.core.schemes.classes import binary_scores, class_scores, constant, deepfact_binary
@@ -57,6 +58,11 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
             "the first document's label, where a later one replaces not enough information; "
             "F1 of each class, macro, micro",
             document_scores,
+        ),
+        "abstracts": Scheme(
+            "SciFact (its leaderboard)",
+            "P, R, F1 of abstracts, by label and with a rationale, and of sentences",
+            abstract_scores,
         ),
         "threshold": Scheme(
             "WiCE",

@@ -8,11 +8,14 @@ bins of equal width.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isclose
-from typing import Mapping, Sequence
+from math import ceil, isclose
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
-from deepfact.core.schemes.base import SchemeScore
-from deepfact.core.schemes.intervals import METHOD, of_mean
+from deepfact.core.schemes.base import Interval, SchemeScore
+from deepfact.core.schemes.intervals import METHOD, of_counts, of_mean
+
+if TYPE_CHECKING:
+    import numpy as np
 
 BINS = 10
 
@@ -93,7 +96,10 @@ def calibration(
         return SchemeScore("calibration", 0, dict.fromkeys(names), left_out=left_out)
     distances = [_distance(truth, s) for truth, s in zip(gold, scores, strict=True) if s]
     gaps = [(abs((b.accuracy or 0.0) - (b.confidence or 0.0)), b.n) for b in table]
-    ends = of_mean(distances, seed=seed)
+    rows = [_top(truth, s) for truth, s in zip(gold, scores, strict=True) if s]
+    intervals = _intervals(rows, bins, seed)
+    if ends := of_mean(distances, seed=seed):
+        intervals["brier"] = ends
     return SchemeScore(
         scheme="calibration",
         n=n,
@@ -104,10 +110,33 @@ def calibration(
             "confidence": sum((b.confidence or 0.0) * b.n for b in table) / n,
             "accuracy": sum((b.accuracy or 0.0) * b.n for b in table) / n,
         },
-        intervals={"brier": ends} if ends else {},
+        intervals=intervals,
         method=METHOD,
         left_out=left_out,
     )
+
+
+def _intervals(rows: Sequence[tuple[float, bool]], bins: int, seed: int) -> dict[str, Interval]:
+    """Of the errors, confidence and accuracy. A drawn sample has noisier bins than the whole, so
+    the interval of an error reaches higher than it would for a fresh sample."""
+    import numpy as np
+
+    counts = np.zeros((len(rows), bins, 3))
+    for index, (confidence, right) in enumerate(rows):
+        counts[index, max(0, ceil(confidence * bins) - 1)] = (1, confidence, right)
+
+    def of_sums(sums: np.ndarray[Any, Any]) -> dict[str, np.ndarray[Any, Any]]:
+        n, sure, right = sums[..., 0], sums[..., 1], sums[..., 2]
+        gaps = np.abs(right - sure)
+        total = n.sum(axis=1)
+        return {
+            "ece": gaps.sum(axis=1) / total,
+            "mce": (gaps / np.maximum(n, 1)).max(axis=1),
+            "confidence": sure.sum(axis=1) / total,
+            "accuracy": right.sum(axis=1) / total,
+        }
+
+    return of_counts(counts, of_sums, seed=seed)
 
 
 def _top(truth: str, scores: Mapping[str, float]) -> tuple[float, bool]:

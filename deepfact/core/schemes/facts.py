@@ -9,8 +9,9 @@ from __future__ import annotations
 from math import exp
 from typing import Sequence
 
-from deepfact.core.schemes.base import SchemeScore
-from deepfact.core.schemes.intervals import METHOD, of_mean
+from deepfact.core.metrics import rate
+from deepfact.core.schemes.base import Interval, SchemeScore
+from deepfact.core.schemes.intervals import METHOD, of_counts, of_mean
 
 
 def factscore(
@@ -44,14 +45,20 @@ def factscore(
         "pooled_pct": 100 * sum(map(sum, answered)) / total if total else None,
         "facts_per_response": total / len(answered),
     }
-    ends = of_mean([100 * share for share in shares], seed=seed)
+    said = rate(len(answered), len(responses))
+    intervals = {
+        "score_pct": of_mean([100 * share for share in shares], seed=seed),
+        "facts_per_response": of_mean([len(facts) for facts in answered], seed=seed),
+        "pooled_pct": _pooled(answered, seed),
+        "respond_pct": (100 * said.low, 100 * said.high),
+    }
     declined = len(responses) - len(answered)
     return SchemeScore(
         scheme="factscore",
         n=len(answered),
         values=values,
-        intervals={"score_pct": ends} if ends else {},
-        method=METHOD + " by response",
+        intervals={name: ends for name, ends in intervals.items() if ends},
+        method=METHOD + " by response; respond_pct's by Wilson",
         left_out={"declined": declined} if declined else {},
     )
 
@@ -81,7 +88,10 @@ def f1_at_k(
         raise ValueError("k is at least 1, and no more facts are supported than there are")
     scores = [_f1_at(s, n, k) for s, n in zip(supported, facts, strict=True)]
     precisions = [s / n for s, n in zip(supported, facts, strict=True) if n]
-    ends = of_mean(scores, seed=seed)
+    intervals = {
+        "f1_at_k": of_mean(scores, seed=seed),
+        "precision": of_mean(precisions, seed=seed),
+    }
     return SchemeScore(
         scheme="f1-at-k",
         n=len(scores),
@@ -89,9 +99,19 @@ def f1_at_k(
             "f1_at_k": sum(scores) / len(scores) if scores else None,
             "precision": sum(precisions) / len(precisions) if precisions else None,
         },
-        intervals={"f1_at_k": ends} if ends else {},
+        intervals={name: ends for name, ends in intervals.items() if ends},
         method=METHOD + " by response",
     )
+
+
+def _pooled(answered: Sequence[Sequence[bool]], seed: int) -> Interval | None:
+    import numpy as np
+
+    counts = np.array([[sum(facts), len(facts)] for facts in answered], dtype=float)
+    found = of_counts(
+        counts, lambda sums: {"share": 100 * sums[:, 0] / np.maximum(sums[:, 1], 1)}, seed=seed
+    )
+    return found.get("share")
 
 
 def _share(facts: Sequence[bool], gamma: int) -> float:

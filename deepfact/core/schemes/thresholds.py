@@ -7,9 +7,10 @@ https://github.com/ryokamoi/wice).
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Literal, Sequence
 
-from deepfact.core.schemes.base import SchemeScore
+from deepfact.core.schemes.base import Interval, SchemeScore
 from deepfact.core.schemes.classes import binary_scores
 
 GRID = tuple(step / 100 for step in range(101))
@@ -42,17 +43,16 @@ def threshold_scores(
         "balanced_accuracy": "balanced_accuracy",
     }
     values = {name: result.values.get(inner) for name, inner in names.items()}
-    values |= {"threshold": threshold, "auc": _auc(gold, scores)}
+    auc = _auc(gold, scores)
+    values |= {"threshold": threshold, "auc": auc}
+    intervals = {n: result.intervals[i] for n, i in names.items() if i in result.intervals}
+    area = None if auc is None else _area_interval(auc, sum(gold), len(gold) - sum(gold))
     return SchemeScore(
         scheme="threshold",
         n=result.n,
         values=values,
-        intervals={
-            name: result.intervals[inner]
-            for name, inner in names.items()
-            if inner in result.intervals
-        },
-        method=result.method,
+        intervals={**intervals, **({"auc": area} if area else {})},
+        method=f"{result.method}; the AUC's by Hanley and McNeil",
     )
 
 
@@ -97,3 +97,11 @@ def _auc(gold: Sequence[bool], scores: Sequence[float]) -> float | None:
     from sklearn.metrics import roc_auc_score
 
     return float(roc_auc_score(list(gold), list(scores)))
+
+
+def _area_interval(area: float, positive: int, negative: int) -> Interval:
+    """Hanley and McNeil's interval of an area under the curve (Radiology 143, 1982)."""
+    q1, q2 = area / (2 - area), 2 * area**2 / (1 + area)
+    spread = area * (1 - area) + (positive - 1) * (q1 - area**2) + (negative - 1) * (q2 - area**2)
+    reach = 1.959964 * sqrt(max(spread, 0.0) / (positive * negative))
+    return max(0.0, area - reach), min(1.0, area + reach)

@@ -9,6 +9,7 @@ contradiction.
 from __future__ import annotations
 
 import re
+from math import fsum
 from typing import Iterator, Sequence
 
 from deepfact.reading.compare import Comparison
@@ -55,12 +56,12 @@ def features(comparison: Comparison) -> list[float]:
 def _coverage(comparison: Comparison) -> Iterator[tuple[str, float]]:
     claim, library, fit = comparison.claim, comparison.library, comparison.fit
     weights = {stem: library.weight(stem) for stem in claim.stems}
-    total = sum(weights.values()) or 1.0
-    union = sum(
+    total = fsum(weights.values()) or 1.0
+    union = fsum(
         weight * max((reading.vocabulary.match(stem) for reading, _ in fit.wide), default=0.0)
         for stem, weight in weights.items()
     )
-    absent = sum(w for stem, w in weights.items() if not library.vocabulary.match(stem))
+    absent = fsum(w for stem, w in weights.items() if not library.vocabulary.match(stem))
     clauses = [
         max((fit.clause(begin, reading) for reading, _ in fit.wide), default=0.0)
         for begin, _ in claim.clauses
