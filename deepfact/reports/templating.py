@@ -13,7 +13,7 @@ import hashlib
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -83,6 +83,11 @@ def markdown_escape(value: Any) -> Markup:
     return Markup(text)  # noqa: S704 -- escaped on the line above
 
 
+def listed(values: Iterable[Any]) -> str:
+    """Values with commas between them, as plain text: what prints it escapes it, once."""
+    return ", ".join(_plain(value) for value in values)
+
+
 def safe_href(url: str) -> str:
     """``url`` when it is plain http or https and may be linked, otherwise an empty string."""
     if not url.isprintable() or re.search(r"[\s\"'<>\\`]", url) or _HIDDEN.search(url):
@@ -139,7 +144,12 @@ def _environment(finalize: Callable[[Any], Markup]) -> Environment:
         keep_trailing_newline=True,
         newline_sequence="\n",
     )
-    environment.filters |= {"percent": percent, "decimal": "{:.3f}".format, "href": safe_href}
+    environment.filters |= {
+        "percent": percent,
+        "decimal": "{:.3f}".format,
+        "href": safe_href,
+        "listed": listed,
+    }
     environment.globals |= {"interval": interval}
     return environment
 
