@@ -28,7 +28,7 @@ from deepfact.research_records import (
     Thresholds,
 )
 
-TODO = {
+NEXT_STEPS = {
     "no_source_cards": "Add sources: deepfact research add-source.",
     "no_extracted_claims": "Add claims: deepfact research add-claim or import.",
     "missing_primary_source": "Add a primary source (the paper, the data, the vendor's own "
@@ -114,7 +114,7 @@ def _found(
         claims=tuple(claims),
         cards=tuple(cards),
         contradiction=contradiction,
-        todo=TODO[code],
+        todo=NEXT_STEPS[code],
     )
 
 

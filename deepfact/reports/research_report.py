@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup
 
-from deepfact.core.skeptic import TODO
+from deepfact.core.skeptic import NEXT_STEPS
 from deepfact.reports import templating
 from deepfact.research_records import (
     ClaimContradiction,
@@ -110,7 +110,7 @@ def _code(text: str) -> Markup:
 def render_junit(report: ResearchReport) -> str:
     """The report as JUnit XML: a case for each check of the skeptic, and one for each sentence
     that was rejected. Errors are failures; warnings are told in the output of their case."""
-    codes = dict.fromkeys([*TODO, *(f.code for f in report.skeptic.findings)])
+    codes = dict.fromkeys([*NEXT_STEPS, *(f.code for f in report.skeptic.findings)])
     failures = 0
     suite = ElementTree.Element("testsuite", name="deepfact research")
     for code in codes:
