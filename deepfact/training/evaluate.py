@@ -4,7 +4,9 @@
 
 Every claim goes through `LocalVerifier.verify` as anybody's would; scores are those of
 `deepfact.core.metrics`. The majority row gives each set's most frequent label, which is the
-strongest constant there is. See `measured` for what is read of each set.
+strongest constant there is. ``local`` reads the cited sources alone; ``local, x``, on deepfact's
+own benchmark, also searches the others for what is at odds with them. See `measured` for what is
+read of each set.
 """
 
 from __future__ import annotations
@@ -32,8 +34,10 @@ Judge = Callable[[Claim, Context], Outcome]
 def judges(measured: MeasuredSet) -> dict[str, Judge]:
     """The verifiers that are compared on a set, by name."""
     commonest = Counter(measured.key.values()).most_common(1)[0][0]
+    crosschecked = {"local, x": LocalVerifier(crosscheck=300).verify} if measured.strata else {}
     return {
         "local": LocalVerifier().verify,
+        **crosschecked,
         "majority": MajorityVerifier(commonest).verify,
         "overlap": OverlapVerifier().verify,
         "retrieval": RetrievalVerifier().verify,

@@ -147,7 +147,7 @@ def test_other_sources_show_conflicts_and_wrong_credits_and_support_nothing() ->
             assert contradiction.disputed in text and contradiction.quote in wardens.text
         return found.label
 
-    alone, checked = LocalVerifier(crosscheck=0), LocalVerifier()
+    alone, checked = LocalVerifier(), LocalVerifier(crosscheck=300)
     text = "By 31 May 2031, 212 licences had been withdrawn."
     assert label(text, alone) is Label.SUPPORTED
     assert label(text, checked) is Label.INCONCLUSIVE

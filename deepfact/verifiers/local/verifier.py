@@ -55,8 +55,8 @@ class LocalVerifier:
         passages: how many passages are read closely for a claim.
         libraries: how many sets of sources are kept taken apart in memory.
         crosscheck: sources of a benchmark up to which all of them are searched for what is at odds
-            with the cited ones; 0 for never. In a larger collection, other documents are about
-            other things.
+            with the cited ones; 0 for never. For collections about one matter: where documents are
+            about different things, their figures are at odds only by the look of it.
     """
 
     name = "local"
@@ -66,7 +66,7 @@ class LocalVerifier:
         scope: Literal["cited", "all"] = "cited",
         passages: int = 5,
         libraries: int = 64,
-        crosscheck: int = 300,
+        crosscheck: int = 0,
     ) -> None:
         self.scope = scope
         self.passages = max(1, passages)
