@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from deepfact.core.skeptic import CHECKS, TODO, examine
+from deepfact.core.skeptic import CHECKS, NEXT_STEPS, examine
 from deepfact.core.skeptic_corpus import family
 from deepfact.records import (
     FailureReason,
@@ -325,7 +325,7 @@ def test_errors_come_first_and_every_code_says_what_to_do():
     assert [one.severity for one in found] == sorted(
         (one.severity for one in found), key=["error", "warning", "info"].index
     )
-    assert all(one.todo == TODO[one.code] for one in found)
+    assert all(one.todo == NEXT_STEPS[one.code] for one in found)
     assert len(CHECKS) == 10
 
 
