@@ -62,7 +62,7 @@ def verify(
         RunIncomplete: answers are missing; calling it again goes on.
     """
     from deepfact.executors.local import run_verifier
-    from deepfact.running.run_state import Progress
+    from deepfact.running.run_state import Tally
     from deepfact.verifiers import Context, build_verifier
 
     spec = VerifierSpec(kind=verifier) if isinstance(verifier, str) else verifier
@@ -72,12 +72,12 @@ def verify(
         built = build_verifier(spec, workspace=Path(workspace) if workspace else None)
     claims = version.claims[: limit or None]
     found: dict[str, Outcome] = {}
-    failed = 0
+    tally = Tally()
     for outcome in run_verifier(built, claims, Context(version.sources), name=name):
         found[outcome.claim_id] = outcome
-        failed += outcome.kind == "failure"
+        tally.take(outcome)
         if watch:
-            watch(Progress(f"verify: {name}", len(found), len(claims), failed))
+            watch(tally.progress(f"verify: {name}", len(found), len(claims)))
     return [found[claim.id] for claim in claims]
 
 

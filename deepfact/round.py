@@ -35,7 +35,7 @@ from deepfact.run_records import (
     VersionCommitted,
 )
 from deepfact.running.round_record import RoundDone, finish, round_record
-from deepfact.running.run_state import Progress, Run, Stage, Watcher, open_run
+from deepfact.running.run_state import Progress, Run, Stage, Tally, Watcher, open_run
 from deepfact.store.benchmark import BenchmarkVersion
 from deepfact.store.files import read_record
 from deepfact.store.journal import now
@@ -101,7 +101,7 @@ def _ask(run: Run, spec: VerifierSpec, version: BenchmarkVersion) -> dict[str, O
     known = run.outcomes.setdefault(spec.label, {})
     claims = version.claims
     open_claims = [claim for claim in claims if claim.id not in known]
-    done, failed = len(claims) - len(open_claims), 0
+    done, tally = len(claims) - len(open_claims), Tally()
     step = f"verify: {spec.label}"
     run.watch(Progress(step, done, len(claims)))
     verifier = build_verifier(spec, workspace=run.journal.folder)
@@ -109,8 +109,9 @@ def _ask(run: Run, spec: VerifierSpec, version: BenchmarkVersion) -> dict[str, O
     for outcome in asked if open_claims else ():
         run.journal.append(Answered(at=now(), verifier=spec.label, outcome=outcome))
         known[outcome.claim_id] = outcome
-        done, failed = done + 1, failed + (outcome.kind == "failure")
-        run.watch(Progress(step, done, len(claims), failed))
+        done += 1
+        tally.take(outcome)
+        run.watch(tally.progress(step, done, len(claims)))
     return {claim.id: known[claim.id] for claim in claims}
 
 

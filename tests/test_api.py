@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 import deepfact
+from deepfact.cli.output import show_cost
 from deepfact.errors import BenchmarkError, ConfigError, InputError
-from deepfact.records import Claim, Label, Verdict
+from deepfact.records import Claim, FailureReason, Label, Usage, Verdict, VerificationFailure
+from deepfact.running.run_state import Tally
 from deepfact.verifiers.base import Context
 
 CONFIG = """
@@ -94,3 +96,15 @@ def test_all_that_is_promised_is_there() -> None:
     for name in deepfact.__all__:
         assert getattr(deepfact, name) is not None
     assert set(deepfact.__all__) <= set(dir(deepfact))
+
+
+def test_progress_says_what_was_paid_and_when_a_price_is_unknown() -> None:
+    tally = Tally()
+    tally.take(VerificationFailure(claim_id="a", reason=FailureReason.TIMEOUT))
+    assert show_cost(tally.progress("verify", 1, 4)) == "" and tally.failed == 1
+    tally.take(Verdict(claim_id="b", label=Label.SUPPORTED, usage=Usage(calls=3, usd=0.25)))
+    tally.take(Verdict(claim_id="c", label=Label.SUPPORTED, usage=Usage(calls=3, usd=0.5)))
+    assert show_cost(tally.progress("verify", 3, 4)) == "6 calls, $0.75"
+    tally.take(Verdict(claim_id="d", label=Label.SUPPORTED, usage=Usage(calls=1)))
+    tally.take(Verdict(claim_id="e", label=Label.SUPPORTED, usage=Usage(calls=1, usd=9.0)))
+    assert show_cost(tally.progress("verify", 4, 4)) == "8 calls, price unknown"

@@ -79,6 +79,14 @@ def show_estimate(estimate: Estimate) -> str:
     return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}] (n={estimate.n})"
 
 
+def show_cost(step: Progress) -> str:
+    """What a step has cost so far; nothing for one that asks no model."""
+    if not step.calls:
+        return ""
+    price = "price unknown" if step.usd is None else f"${step.usd:.2f}"
+    return f"{step.calls} calls, {price}"
+
+
 @contextmanager
 def progress() -> Iterator[Callable[[Progress], None]]:
     """A watcher that shows how far a run is, its rate, its failures and the time left: as a bar
@@ -108,6 +116,7 @@ def _bars() -> Iterator[Callable[[Progress], None]]:
         MofNCompleteColumn(),
         TextColumn("{task.fields[failed]} failed"),
         TextColumn("{task.fields[rate]}"),
+        TextColumn("{task.fields[cost]}"),
         TimeRemainingColumn(),
         console=Console(stderr=True),
     )
@@ -115,9 +124,12 @@ def _bars() -> Iterator[Callable[[Progress], None]]:
 
     def watch(step: Progress) -> None:
         if step.step not in tasks:
-            tasks[step.step] = bars.add_task(step.step, total=step.total, failed=0, rate="")
+            tasks[step.step] = bars.add_task(
+                step.step, total=step.total, failed=0, rate="", cost=""
+            )
         task = tasks[step.step]
-        bars.update(task, completed=step.done, total=step.total, failed=step.failed)
+        cost = show_cost(step)
+        bars.update(task, completed=step.done, total=step.total, failed=step.failed, cost=cost)
         if speed := bars.tasks[task].speed:
             bars.update(task, rate=f"{speed:.0f}/s")
 
@@ -139,6 +151,7 @@ def _lines(every: float = 5.0) -> Callable[[Progress], None]:
         rate = (step.done - before) / (at - start) if at > start else 0.0
         left = f", {(step.total - step.done) / rate:.0f} s left" if rate and not finished else ""
         speed = f", {rate:.0f}/s" if rate else ""
-        note(f"{step.step}: {step.done}/{step.total}, {step.failed} failed{speed}{left}")
+        cost = f", {show_cost(step)}" if step.calls else ""
+        note(f"{step.step}: {step.done}/{step.total}, {step.failed} failed{speed}{cost}{left}")
 
     return watch

@@ -27,7 +27,7 @@ from deepfact.records import (
 from deepfact.run_records import VerifierSpec
 from deepfact.running.arm_engines import CALLS, EngineSpec, RepeatedEngine, open_engines
 from deepfact.running.claim_set import ClaimSet
-from deepfact.running.run_state import Progress, Watcher
+from deepfact.running.run_state import Tally, Watcher
 from deepfact.store.responses import ResponseStore
 from deepfact.verifiers.base import Context, Verifier, build_verifier
 
@@ -183,7 +183,7 @@ class _Asking:
     repeat: int
     outcomes: Outcomes = field(init=False)
     _open: list[RunIncomplete] = field(default_factory=list)
-    _failed: int = 0
+    _tally: Tally = field(default_factory=Tally)
 
     def __post_init__(self) -> None:
         self.outcomes = {
@@ -249,14 +249,14 @@ class _Asking:
     def _take(self, arm: Arm, number: int, outcome: Outcome, seconds: tuple[float, ...]) -> None:
         self.keep(arm.name, number, outcome, seconds)
         self.outcomes[arm.name, number][outcome.claim_id] = outcome
-        self._failed += outcome.kind == "failure"
+        self._tally.take(outcome)
         self.tell()
 
     def tell(self) -> None:
         """Say how far it is."""
         done = sum(map(len, self.outcomes.values()))
         total = len(self.outcomes) * len(self.claims.claims)
-        self.watch(Progress("ask: all arms", done, total, self._failed))
+        self.watch(self._tally.progress("ask: all arms", done, total))
 
     def _raise_missing(self, engines: set[Engine]) -> None:
         requests, reasons, fixes = 0, [], []

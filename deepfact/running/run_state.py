@@ -47,6 +47,31 @@ class Progress:
     done: int
     total: int
     failed: int = 0
+    calls: int = 0
+    """Answers of a model so far; 0 for a verifier that asks none."""
+    usd: float | None = None
+    """What they cost in US dollars; None where a price is unknown."""
+
+
+@dataclass
+class Tally:
+    """What outcomes add up to while they come."""
+
+    failed: int = 0
+    calls: int = 0
+    usd: float | None = 0.0
+
+    def take(self, outcome: Outcome) -> None:
+        """Count an outcome."""
+        self.failed += outcome.kind == "failure"
+        self.calls += outcome.usage.calls
+        if outcome.usage.calls:
+            known = self.usd is not None and outcome.usage.usd is not None
+            self.usd = (self.usd or 0.0) + (outcome.usage.usd or 0.0) if known else None
+
+    def progress(self, step: str, done: int, total: int) -> Progress:
+        """How far a step is."""
+        return Progress(step, done, total, self.failed, self.calls, self.usd)
 
 
 Watcher = Callable[[Progress], None]
