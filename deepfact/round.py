@@ -173,7 +173,7 @@ def _audit(
         for spec in (by_name[name] for name in names):
             adjudication = made.get((number, case.id, spec.name))
             if adjudication is None and spec.name in built:
-                adjudication = _checked(run, built[spec.name].adjudicate(case), case, spec)
+                adjudication = _decided(run, built[spec.name], case, spec)
                 run.journal.append(Adjudicated(at=now(), round=number, adjudication=adjudication))
             if adjudication is not None:
                 decided[case.id].append(adjudication)
@@ -219,9 +219,20 @@ def needed(policy: PolicySpec, names: Sequence[str]) -> int:
     return min(1, len(names)) if policy.rule is PolicyRule.SINGLE else len(names)
 
 
-def _checked(run: Run, made: Adjudication, case: Case, spec: AuditorSpec) -> Adjudication:
+def _decided(run: Run, auditor: auditing.Auditor, case: Case, spec: AuditorSpec) -> Adjudication:
     """An auditor's answer, about the case it was asked about; quotes that are in no source do
-    not count as its evidence, and a note says so."""
+    not count as its evidence, and a note says so.
+
+    Raises:
+        DeepFactError: the auditor failed; what was decided is kept, and the run can be resumed.
+    """
+    try:
+        made = auditor.adjudicate(case)
+    except DeepFactError:
+        raise
+    except Exception as error:
+        what = f"auditor {spec.name!r} failed: {type(error).__name__}: {error}"
+        raise DeepFactError(what, where=f"case {case.id}") from error
     if made.case_id != case.id:
         raise DeepFactError(
             f"auditor {spec.name!r} answered about case {made.case_id!r}", where=case.id

@@ -161,7 +161,7 @@ def fewest_to_settle(votes: Sequence[Vote], remaining: int, rule: PanelRule) -> 
         0 when it is settled already; at most ``remaining``.
     """
     valid, refuting = len(votes), sum(vote.refutes for vote in votes)
-    for more in range(remaining + 1):
+    for more in range(remaining):  # once all are cast there is one outcome
         for against in range(more + 1):
             left = remaining - more
             reachable = {

@@ -295,7 +295,9 @@ class ResponseStore:
             try:
                 yield self._writer
             except BaseException:
-                self._writer.execute("ROLLBACK")
+                # On a full disk SQLite has rolled back by itself; again would be an error.
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
                 raise
             self._writer.execute("COMMIT")
 

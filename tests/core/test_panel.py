@@ -113,6 +113,20 @@ def test_how_many_to_ask_before_it_can_be_settled() -> None:
     assert fewest_to_settle([], 1, DEFAULT) == 0  # one seat can never reach two valid votes
 
 
+@pytest.mark.parametrize("rule", RULES.values())
+def test_asking_for_fewer_can_never_settle_it(rule: PanelRule) -> None:
+    for asked, remaining in itertools.product(range(4), repeat=2):
+        for labels in itertools.product((S, C), repeat=asked):
+            fewest = fewest_to_settle(votes(*labels), remaining, rule)
+            can = [
+                more
+                for more in range(remaining + 1)
+                for coming in itertools.product((S, C), repeat=more)
+                if len(_endings(votes(*labels, *coming), remaining - more, rule)) == 1
+            ]
+            assert fewest == min(can)
+
+
 def test_rules_by_name_and_as_written() -> None:
     assert parse_rule("default", 3) is DEFAULT
     assert parse_rule("valid>=3, refute>=2", 5) == PanelRule("custom", 3, 2)

@@ -126,6 +126,14 @@ def test_deepfacts_rule() -> None:
     assert score.left_out == {"blank key, in accuracy only": 1}
 
 
+def test_one_report_has_no_interval() -> None:
+    alone = deepfact_binary([True, False], [True, True], clusters=["report", "report"])
+    assert (alone.values["accuracy"], alone.intervals) == (0.5, {})
+    two = deepfact_binary([True, False, None], [True, True, True])
+    low, high = two.intervals["accuracy"]
+    assert (low, high) == pytest.approx((0, 2 / 3)), "the blank key is in the denominator"
+
+
 def test_constant_baseline() -> None:
     score = constant(["yes", "yes", "yes", "no"], "yes", ("yes", "no"))
     assert score.values["accuracy"] == pytest.approx(3 / 4)
@@ -266,6 +274,12 @@ def test_citations_unknown_verdicts_and_tasks_without_any() -> None:
     assert citation_scores([[]]).values["valid_rate"] is None
 
 
+def test_what_no_draw_can_tell_has_no_interval() -> None:
+    score = citation_scores([["unknown"], ["unknown", "unknown"]])
+    assert score.values["valid_rate"] is None
+    assert score.intervals == {"total_citations": (0, 0), "total_valid_citations": (0, 0)}
+
+
 def test_means_over_the_same_tasks_only() -> None:
     assert task_means([{"x": 1.0}, {"x": 2.0}]).values == {"x": 1.5}
     with pytest.raises(ValueError, match="different dimensions"):
@@ -280,6 +294,25 @@ def test_a_metric_that_only_tells_systems_apart_earns_nothing() -> None:
     inverse = partial_correlation([3, 2, 1, 9, 8, 7], judged, groups)
     assert inverse.values["pearson"] == pytest.approx(-1)
     assert inverse.values["spearman"] == pytest.approx(-1)
+
+
+def test_partial_correlation_by_hand() -> None:
+    # Within either group the ranks 1 2 3 4 meet 2 1 4 3: 1 - 6 * 4 / (4 * 15) = 0.6.
+    metric, judged = [1, 2, 3, 4, 11, 12, 13, 14], [2, 1, 4, 3, 102, 101, 104, 103]
+    score = partial_correlation(metric, judged, list("aaaabbbb"))
+    assert (score.n, score.left_out) == (8, {})
+    assert score.values["pearson"] == pytest.approx(0.6)
+    assert score.values["spearman"] == pytest.approx(0.6)
+    z = math.atanh(0.6)
+    straight, ranks = 1 / math.sqrt(5), math.sqrt((1 + 0.18) / 5)
+    assert score.intervals["pearson"] == pytest.approx(
+        (math.tanh(z - 1.959964 * straight), math.tanh(z + 1.959964 * straight))
+    )
+    assert score.intervals["spearman"] == pytest.approx(
+        (math.tanh(z - 1.959964 * ranks), math.tanh(z + 1.959964 * ranks))
+    )
+    perfect = partial_correlation(metric, metric, list("aaaabbbb"))
+    assert perfect.intervals["spearman"] == pytest.approx((1, 1))
 
 
 def test_missing_values_are_left_out_and_counted() -> None:
@@ -332,3 +365,10 @@ def test_intervals_of_calibration_and_of_an_area() -> None:
 
 def test_nothing_to_calibrate() -> None:
     assert calibration(["a"], [None]).values["ece"] is None
+
+
+def test_one_unit_is_calibrated_without_an_interval() -> None:
+    score = calibration(["a"], [{"a": 0.8, "b": 0.2}])
+    assert score.values["brier"] == pytest.approx(0.2**2 + 0.2**2)
+    assert score.values["ece"] == score.values["mce"] == pytest.approx(0.2)
+    assert score.intervals == {}

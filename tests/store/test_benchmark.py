@@ -351,3 +351,11 @@ def test_a_fork_is_a_whole_copy_that_goes_its_own_way(make: Any, tmp_path: Path)
     commit(make, copy, [make.relabel("c2")], 2)
     assert (copy.versions(), store.versions()) == ([1, 2, 3], [1, 2])
     assert snapshot(store.folder) == before
+
+
+def test_a_benchmark_without_a_card_can_be_forked(make: Any, tmp_path: Path) -> None:
+    store = make.store(tmp_path / "mill", 1)
+    (store.folder / "README.md").unlink()
+    copy = store.fork(tmp_path / "copy")
+    assert snapshot(copy.folder) == snapshot(store.folder)
+    assert copy.load().ref == store.load().ref

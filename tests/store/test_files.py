@@ -26,6 +26,7 @@ from deepfact.store.files import (
     read_record,
     read_text,
     write_bytes,
+    write_many,
     write_text,
 )
 
@@ -265,6 +266,27 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(
         write_text(path, "new")
     assert path.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("able", [True, False])
+def test_many_files_are_synced_at_once_and_before_any_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, able: bool
+) -> None:
+    """Windows has no `os.sync`."""
+    waits: list[tuple[str, int]] = []  # what was called, and how many files were there
+
+    def note(name: str) -> None:
+        waits.append((name, len(list(tmp_path.glob("*.txt")))))
+
+    monkeypatch.setattr(files, "MANY", 2)
+    monkeypatch.setattr(os, "fsync", lambda _: note("fsync"))
+    monkeypatch.setattr(os, "sync", lambda: note("sync"), raising=False)
+    if not able:
+        monkeypatch.delattr(os, "sync")
+    write_many((tmp_path / f"{n}.txt", b"x") for n in range(count))
+    first = [("sync", 0)] if able and count > 2 else [("fsync", 0)] * count
+    assert waits == [*first, ("fsync", count)]  # last of all their folder
 
 
 def test_a_folder_that_cannot_be_opened_is_no_obstacle(

@@ -12,6 +12,7 @@ import pytest
 
 from deepfact.errors import InputError, IntegrityError, NewerSchemaError, RecordError
 from deepfact.model_records import Completion, Message, Request, SubmittedBatch
+from deepfact.store import responses
 from deepfact.store.response_exports import (
     export_responses,
     import_responses,
@@ -233,3 +234,107 @@ def test_threads_may_open_and_fill_one_store_at_once(tmp_path):
     assert errors == []
     with ResponseStore(tmp_path / "r.sqlite") as store:
         assert len(store) == 70
+
+
+# --- what goes wrong outside ---------------------------------------------------------------
+
+
+def test_a_check_reads_pages_that_nobody_asked_for(tmp_path):
+    path = tmp_path / "r.sqlite"
+    with fill(path, range(300)) as store:
+        store.check()
+        store._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    data = bytearray(path.read_bytes())
+    data[-4096:-3896] = b"\xee" * 200  # the last page
+    path.write_bytes(data)
+    with ResponseStore(path) as damaged, pytest.raises(IntegrityError, match="damaged .*page") as e:
+        damaged.check()
+    assert e.value.where == str(path)
+
+
+def test_a_full_disk_is_named_and_costs_only_what_was_being_written(tmp_path):
+    with fill(tmp_path / "r.sqlite") as store:
+        pages = store._writer.execute("PRAGMA page_count").fetchone()[0]
+        store._writer.execute(f"PRAGMA max_page_count = {pages}")
+        several = [
+            responses.StoredResponse(request(n).key(), 0, request(n), Completion(text="x" * 3000))
+            for n in range(90, 99)
+        ]
+        with pytest.raises(InputError, match="disk is full"):
+            store.put_many(several)
+        assert len(store) == 5, "all of a transaction or none"
+        store._writer.execute(f"PRAGMA max_page_count = {pages + 100}")
+        store.put_many(several)
+        assert len(store) == 14
+
+
+def test_a_write_that_fails_is_rolled_back_and_the_store_goes_on(tmp_path):
+    with fill(tmp_path / "r.sqlite") as store:
+
+        def keys():
+            yield request(0).key()
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt), store._write() as database:
+            database.executemany("DELETE FROM responses WHERE key = ?", ((k,) for k in keys()))
+        assert store.get(request(0).key()).text == "yes 0"
+        store.put(request(9), 0, Completion(text="yes 9"))
+        assert len(store) == 6
+
+
+def test_another_process_that_keeps_writing_is_told(tmp_path, monkeypatch):
+    path = tmp_path / "r.sqlite"
+    monkeypatch.setattr(responses, "BUSY_SECONDS", 0.05)
+    with fill(path) as store, fill(path) as other, other._write():
+        assert store.get(request(1).key()).text == "yes 1", "reading waits for nobody"
+        with pytest.raises(InputError, match=r"has been writing for 0\.05 seconds") as caught:
+            store.put(request(9), 0, Completion(text="no"))
+        assert "nothing was lost" in caught.value.fix
+
+
+def test_a_place_where_no_file_can_be_is_told(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match="cannot be used: .*exists"):
+        ResponseStore(tmp_path / "file" / "r.sqlite")
+    with pytest.raises(InputError, match="cannot be used: unable to open"):
+        ResponseStore(tmp_path)
+
+
+def test_an_answer_of_a_newer_schema_is_not_called_damage(tmp_path):
+    path = tmp_path / "r.sqlite"
+    fill(path).close()
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE responses SET completion = '{\"schema_version\": 99}'")
+    database.close()
+    with ResponseStore(path) as store, pytest.raises(NewerSchemaError, match="99 is newer"):
+        store.get(request(2).key())
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """Another process about to make the store: SQLite does not wait for it on its own."""
+    database = sqlite3.connect(tmp_path / "r.sqlite", isolation_level=None)
+    database.execute("BEGIN IMMEDIATE")
+    yield database
+    database.close()
+
+
+def test_a_store_that_another_process_is_making_is_waited_for(tmp_path, holder, monkeypatch):
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 2:
+            holder.execute("ROLLBACK")
+
+    monkeypatch.setattr(responses.time, "sleep", wait)
+    fill(tmp_path / "r.sqlite").close()
+    assert len(waits) == 2
+
+
+def test_a_store_that_is_never_let_go_is_told(tmp_path, holder, monkeypatch):
+    monkeypatch.setattr(responses, "BUSY_SECONDS", 0.05)
+    with pytest.raises(InputError, match="another process has been writing"):
+        ResponseStore(tmp_path / "r.sqlite")
+    holder.execute("ROLLBACK")
+    fill(tmp_path / "r.sqlite").close()
