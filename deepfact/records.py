@@ -30,6 +30,9 @@ from pydantic import (
     model_validator,
 )
 
+from deepfact.vocabulary import SourceRole as SourceRole
+from deepfact.vocabulary import Trust as Trust
+
 SCHEMA_VERSION = 1
 
 Id = Annotated[
@@ -105,25 +108,6 @@ class Stance(StrEnum):
     SUPPORTS = "supports"
     CONTRADICTS = "contradicts"
     CONTEXT = "context"
-
-
-class SourceRole(StrEnum):
-    """Where a source stands towards the facts it tells. Generated text is never evidence."""
-
-    PRIMARY = "primary"
-    SECONDARY = "secondary"
-    TERTIARY = "tertiary"
-    GENERATED = "generated"
-    MODEL_ANSWER = "model_answer"
-
-
-class Trust(StrEnum):
-    """How far a source is trusted by whoever added it."""
-
-    HIGH = "high"
-    MEDIUM = "medium"
-    LOW = "low"
-    UNKNOWN = "unknown"
 
 
 class QualificationKind(StrEnum):

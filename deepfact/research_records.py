@@ -34,23 +34,11 @@ from deepfact.records import (
     canonical_json,
     sha256_of,
 )
+from deepfact.vocabulary import ClaimKind as ClaimKind
+from deepfact.vocabulary import Method as Method
 
 EVIDENCE_ROLES = frozenset(set(SourceRole) - {SourceRole.GENERATED, SourceRole.MODEL_ANSWER})
 """Roles whose text may serve as evidence."""
-
-
-class ClaimKind(StrEnum):
-    """What sort of statement a claim is; some checks are for one sort only."""
-
-    MEASUREMENT = "measurement"
-    BENCHMARK = "benchmark"
-    """The result of a benchmark, leaderboard or comparison test."""
-    EVENT = "event"
-    DEFINITION = "definition"
-    ATTRIBUTE = "attribute"
-    OPINION = "opinion"
-    FORECAST = "forecast"
-    OTHER = "other"
 
 
 class ExtractedBy(StrEnum):
@@ -121,20 +109,6 @@ class CrossReading(Record):
     claim: Id
     card: Hash
     outcome: Outcome
-
-
-class Method(StrEnum):
-    """How a contradiction was settled."""
-
-    DIFFERENT_WORKLOAD = "different_workload"
-    DIFFERENT_DATE = "different_date"
-    DIFFERENT_VERSION = "different_version"
-    DIFFERENT_MEASUREMENT = "different_measurement_practice"
-    DIFFERENT_SCOPE = "different_scope"
-    DIFFERENT_DEFINITION = "different_definition"
-    SOURCE_WITHDRAWN = "source_withdrawn"
-    CAVEAT = "carried_as_caveat"
-    """Not settled: both sides are told, side by side."""
 
 
 class Resolution(Record):

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from deepfact.cli.research_gate import Limits, Required, Run, thresholds_of
-from deepfact.records import Trust
+from deepfact.vocabulary import Trust
 
 EXAMPLES = (
     "Examples:\n\ndeepfact mcp results/indexers\n\n"

@@ -15,8 +15,7 @@ import typer
 from deepfact.cli import research_gate
 from deepfact.cli.options import Json, Root
 from deepfact.cli.output import print_json
-from deepfact.records import SourceRole, Trust
-from deepfact.research_records import ClaimKind, Method
+from deepfact.vocabulary import ClaimKind, Method, SourceRole, Trust
 
 if TYPE_CHECKING:
     from deepfact.research_records import Ledger

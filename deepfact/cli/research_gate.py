@@ -14,7 +14,7 @@ import typer
 
 from deepfact.cli.options import Json
 from deepfact.cli.output import note, print_json, progress
-from deepfact.records import SourceRole, Trust
+from deepfact.vocabulary import SourceRole, Trust
 
 if TYPE_CHECKING:
     from deepfact.research_records import ResearchReport, SkepticResult, Thresholds
