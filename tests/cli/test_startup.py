@@ -65,7 +65,7 @@ def imported(*words: str) -> set[str]:
 def test_help_imports_nothing_heavy(desk: Path, words: tuple[str, ...]) -> None:
     modules = imported(*words)
     assert "typer" in modules  # the list is read at all
-    assert modules & (HEAVY | {"yaml", "filelock"}) == set()
+    assert modules & (HEAVY | {"yaml", "filelock", "pydantic"}) == set()
 
 
 @pytest.mark.parametrize(
