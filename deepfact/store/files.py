@@ -24,7 +24,8 @@ MAX_LINE = 8 * 1024 * 1024
 """Longest line of a JSON Lines or CSV file, in bytes. A longer one is surely a mistake."""
 
 MANY = 32
-"""From so many files on, the whole disk is synced once instead of each file."""
+"""With more files than this the whole disk is synced once, instead of each file. Linux waits for
+that; another system may only begin it."""
 
 MIGRATIONS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """``(record name, schema version) -> step to the next version``. Steps are named functions

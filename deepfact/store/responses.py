@@ -294,12 +294,12 @@ class ResponseStore:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
+                self._writer.execute("COMMIT")
             except BaseException:
                 # On a full disk SQLite has rolled back by itself; again would be an error.
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
                 raise
-            self._writer.execute("COMMIT")
 
     @contextmanager
     def _named_errors(self) -> Iterator[None]:
