@@ -32,8 +32,10 @@ format: .venv/dev.stamp  ## format the code and mend what can be mended
 	$(BIN)/ruff check --fix deepfact tests
 	$(BIN)/ruff format deepfact tests
 
-perf: .venv/dev.stamp  ## measure; prints tables, asserts nothing
-	$(BIN)/python -m tests.perf
+perf: .venv/dev.stamp  ## measure speed, memory and survival; prints tables
+	-$(BIN)/python tests/perf/local_verifier.py
+	-$(BIN)/python tests/perf/engine.py
+	-$(BIN)/python tests/perf/kills.py
 
 lock:  ## resolve the lock files anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
