@@ -13,6 +13,9 @@ import re
 MASK = "[secret]"
 
 _NAMES = re.compile(r"(API_?KEY|AUTH_?TOKEN|ACCESS_?TOKEN|SECRET|PASSWORD|CUSTOM_HEADERS)", re.I)
+_FIELD = re.compile(
+    r"(^|_)(api_?key|auth_?token|access_?token|authorization|secret|password|custom_headers)$", re.I
+)
 _SHORTEST = 8  # shorter values are words such as "none" or "test", and would mask plain text
 
 _SHAPES = re.compile(
@@ -37,6 +40,12 @@ def scrub_known(text: str) -> str:
     """``text`` with the keys of this environment masked. For answers and requests, which must
     not be altered for merely looking like a key."""
     return known_secrets().sub(MASK, text) if text else text
+
+
+def names_secret(field: str) -> bool:
+    """Whether a field of this name holds a secret itself: ``api_key``, ``X-Api-Key``,
+    ``client_secret``. Not ``api_key_env``, which names the variable that holds one."""
+    return _FIELD.search(field.replace("-", "_")) is not None
 
 
 def known_secrets() -> re.Pattern[str]:

@@ -1,7 +1,8 @@
 """YAML that people write (run specs, auditors, mappings): strict, with line and column.
 
-Only plain YAML values are read; a tag that would build an object is refused. This module
-knows no particular spec.
+Only plain YAML values are read; a tag that would build an object is refused. So is a secret:
+a spec is copied into the run's folder, and may be committed. This module knows no particular
+spec, and never repeats a value that may be a secret.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pydantic_core import ErrorDetails
 from deepfact.errors import ConfigError, NewerSchemaError, did_you_mean
 from deepfact.records import SCHEMA_VERSION
 from deepfact.store.files import read_text
+from deepfact.store.secrets import names_secret, scrub
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -36,7 +38,7 @@ def read_yaml(path: Path, model: type[M]) -> M:
 
     Raises:
         ConfigError: not YAML, a key given twice, an unknown key (with a suggestion), a value
-            that does not fit; with line and column.
+            that does not fit, a value that holds a secret; with line and column.
         InputError: no such file, or not UTF-8.
     """
     return parse_yaml(read_text(path), model, where=str(path))
@@ -80,6 +82,7 @@ def _loaded(text: str, where: str) -> tuple[yaml.Node, Any]:
         if node is None:
             raise ConfigError("the file is empty", where=where)
         _refuse_duplicates(node, where, set())
+        _refuse_secrets(node, "", where, set())
         return node, loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -113,6 +116,31 @@ def _refuse_duplicates(node: yaml.Node, where: str, done: set[int]) -> None:
     elif isinstance(node, yaml.SequenceNode):
         for item in node.value:
             _refuse_duplicates(item, where, done)
+
+
+def _refuse_secrets(node: yaml.Node, field: str, where: str, done: set[int]) -> None:
+    """Raise if a value holds a secret, by the name of its field or by its looks."""
+    if isinstance(node, yaml.ScalarNode):
+        filled = node.value and not node.tag.endswith(":null")
+        if filled and (names_secret(field) or scrub(node.value) != node.value):
+            raise ConfigError(
+                f"{field!r} holds a secret, or what looks like one"
+                if field
+                else "a secret, or what looks like one, is written here",
+                where=f"{where}, {_position(node.start_mark)}",
+                fix="specs are copied into results: put it into an environment variable",
+            )
+    if id(node) in done:  # an alias: aliases of aliases would otherwise never end
+        return
+    done.add(id(node))
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            name = str(key.value) if isinstance(key, yaml.ScalarNode) else field
+            _refuse_secrets(key, "", where, done)
+            _refuse_secrets(value, name, where, done)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            _refuse_secrets(item, field, where, done)
 
 
 def _message(error: ErrorDetails) -> str:

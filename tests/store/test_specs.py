@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from typing_extensions import TypedDict
 
 from deepfact.errors import ConfigError, InputError, NewerSchemaError
-from deepfact.run_records import RoundSpec
+from deepfact.run_records import RoundSpec, VerifierSpec
 from deepfact.store.specs import parse_yaml, read_yaml
 
 GOOD = "name: run-1\nbenchmark: mill@1\nauditors: [ann]\n"
@@ -211,3 +211,33 @@ def test_no_keys_are_suggested_that_belong_elsewhere() -> None:
 
 def test_a_problem_inside_a_plain_mapping_has_its_own_place() -> None:
     assert refused("low: 1\nhigh: 2\nextra:\n  a: x\n", Pair).where.endswith("line 4, column 6")
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        ("{extra_body: {api_key: hunter22}}", "line 2, column 33"),
+        ("{extra_body: {api_key: [hunter22]}}", "line 2, column 34"),
+        ("{headers: {X-Api-Key: hunter22}}", "line 2, column 32"),
+        ("{client_secret: 12345678}", "line 2, column 26"),
+        ("{base_url: 'http://ann:hunter22@localhost:1'}", "line 2, column 21"),
+        ("{command: [curl, '-H', 'Authorization: Bearer hunter22']}", "line 2, column 33"),
+        ("{model: sk-hunter22hunter22hunter22}", "line 2, column 18"),
+        ("{note: planted-hunter22-value}", "line 2, column 17"),
+        ("{planted-hunter22-value: 1}", "line 2, column 11"),
+        ("{a: &a [1], b: [*a, *a], c: {password: hunter22}}", "line 2, column 49"),
+    ],
+)
+def test_a_secret_in_a_spec_is_refused_and_not_repeated(
+    options: str, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "planted-hunter22-value")
+    error = refused(f"kind: panel\noptions: {options}\n", VerifierSpec)
+    assert "secret" in str(error) and "environment variable" in str(error)
+    assert error.where == f"run.yaml, {place}"
+    assert "hunter22" not in f"{error} {error!r} {vars(error)} {error.__cause__}"
+
+
+def test_names_of_secrets_and_empty_ones_are_no_secrets() -> None:
+    text = "kind: panel\noptions: {api_key_env: MY_API_KEY, password: '', secret: null}\n"
+    assert parse_yaml(text, VerifierSpec, where="run.yaml").options["api_key_env"] == "MY_API_KEY"
