@@ -19,10 +19,12 @@ from deepfact.experiment import RESPONSES, check_folder
 from deepfact.experiment_records import AbSpec
 from deepfact.model_records import Completion
 from deepfact.records import Record
+from deepfact.regression_records import RegressSpec
 from deepfact.run_records import RoundSpec, VerifierSpec
 from deepfact.running.arm_engines import REPEAT, EngineSpec
 from deepfact.running.arms import Arm, build_arms
 from deepfact.running.claim_set import ClaimSet, load_claims
+from deepfact.running.regression_baseline import responses_path
 from deepfact.store.files import read_jsonl
 from deepfact.store.response_exports import ExportedResponse
 from deepfact.store.responses import ResponseStore
@@ -130,6 +132,26 @@ def plan_round(
     return plan_arms(
         spec.name, arms, claims, Stored.of(stores, []), seconds_per_call=seconds_per_call
     )
+
+
+def plan_regression(
+    spec: RegressSpec,
+    folder: Path,
+    *,
+    root: Path | None = None,
+    seconds_per_call: float = SECONDS_PER_CALL,
+) -> Plan:
+    """What a regression check would ask beyond the committed answers and those of its folder.
+
+    Raises:
+        InputError: spec, claims or answers do not fit.
+    """
+    claims = load_claims(spec, root)
+    arms = build_arms({spec.verifier.label: spec.verifier})
+    committed = responses_path(spec)
+    exports = [committed] if committed.is_file() else []
+    stored = Stored.of([folder / RESPONSES], exports)
+    return plan_arms(spec.name, arms, claims, stored, seconds_per_call=seconds_per_call)
 
 
 def plan_arms(

@@ -13,12 +13,16 @@ from deepfact.cli.output import note, print_json, print_table
 if TYPE_CHECKING:
     from deepfact.plan import Plan
 
-EXAMPLES = "Examples:\n\ndeepfact plan configs/ab-founding.yaml\n\ndeepfact plan my-ab.yaml --json"
+EXAMPLES = (
+    "Examples:\n\ndeepfact plan configs/ab-founding.yaml"
+    "\n\ndeepfact plan configs/regress-founding.yaml --json"
+)
 
 
 def plan(
     config: Annotated[
-        Path, typer.Argument(metavar="CONFIG", help="The spec of an A/B or of rounds, in YAML.")
+        Path,
+        typer.Argument(metavar="CONFIG", help="The spec of an A/B, a regression check or rounds."),
     ],
     out: Annotated[
         Path | None,
@@ -42,12 +46,18 @@ def plan(
     cost and time are estimates, and say how they were made.
     """
     from deepfact.experiment_records import AbSpec
-    from deepfact.plan import plan_experiment, plan_round
+    from deepfact.plan import plan_experiment, plan_regression, plan_round
+    from deepfact.regression_records import RegressSpec
     from deepfact.run_records import RoundSpec
     from deepfact.store.specs import read_yaml
 
-    if _is_round(config):
+    keys = _keys(config)
+    if "auditors" in keys:
         found = plan_round(read_yaml(config, RoundSpec), root=root, seconds_per_call=seconds)
+    elif "verifier" in keys and "arms" not in keys:
+        check = read_yaml(config, RegressSpec)
+        folder = out or Path("results") / check.name
+        found = plan_regression(check, folder, root=root, seconds_per_call=seconds)
     else:
         spec = read_yaml(config, AbSpec)
         if repeat is not None:
@@ -57,12 +67,13 @@ def plan(
     show_plan(found, as_json=as_json)
 
 
-def _is_round(config: Path) -> bool:
-    """Whether a spec is one of rounds: only those name auditors."""
+def _keys(config: Path) -> set[str]:
+    """The top-level keys of a spec, which tell its kind: only rounds name auditors, only A/Bs
+    arms. What does not fit the kind is told when the spec is read as such."""
     from deepfact.store.files import read_text
 
     lines = read_text(config).splitlines()
-    return any(line.startswith("auditors:") for line in lines)
+    return {line.partition(":")[0] for line in lines if line[:1].isalpha()}
 
 
 def show_plan(found: Plan, *, as_json: bool) -> None:

@@ -57,6 +57,17 @@ def test_shipped_configs_can_be_planned_without_a_key(deepfact, monkeypatch) -> 
         assert json.loads(done.stdout)["calls"] == 16, done.stderr
 
 
+def test_a_regression_check_is_planned_too(desk, deepfact, monkeypatch) -> None:
+    text = SPEC[: SPEC.index("arms:")].replace("{provider", "{prompt: verifier/split/v1, provider")
+    (desk / "check.yaml").write_text(text, encoding="utf-8")
+    found = json.loads(deepfact("plan", "check.yaml", "--json").stdout)
+    assert (found["calls"], found["claims"], len(found["arms"])) == (9, 3, 1)
+    assert not (desk / "results").exists()
+    monkeypatch.chdir(HOME)
+    shipped = json.loads(deepfact("plan", "configs/regress-founding.yaml", "--json").stdout)
+    assert (shipped["calls"], shipped["arms"][0]["answered"]) == (0, 240)
+
+
 def test_wrong_input_is_exit_2(desk, deepfact) -> None:
     done = deepfact("plan", "none.yaml")
     assert done.returncode == 2
