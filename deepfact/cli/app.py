@@ -17,6 +17,7 @@ from deepfact.cli import (
     ab,
     audit,
     bench,
+    doctor,
     mcp,
     model,
     plan,
@@ -54,6 +55,7 @@ app.add_typer(prompts.app, name="prompts")
 app.add_typer(responses.app, name="responses")
 app.add_typer(research.app, name="research")
 app.command(epilog=mcp.EXAMPLES)(mcp.mcp)
+app.command(epilog=doctor.EXAMPLES)(doctor.doctor)
 
 
 def _version(asked: bool) -> None:
