@@ -17,14 +17,16 @@ from deepfact.executors.pace import estimated_tokens
 from deepfact.executors.pricing import MILLION, Price, PriceList
 from deepfact.experiment import RESPONSES, check_folder
 from deepfact.experiment_records import AbSpec
-from deepfact.model_records import Completion
+from deepfact.model_records import Completion, Request
+from deepfact.plan_agents import AgentRequests, agent_requests
 from deepfact.records import Record
 from deepfact.regression_records import RegressSpec
-from deepfact.run_records import RoundSpec, VerifierSpec
+from deepfact.run_records import AuditorSpec, RoundSpec, VerifierSpec
 from deepfact.running.arm_engines import REPEAT, EngineSpec
 from deepfact.running.arms import Arm, build_arms
 from deepfact.running.claim_set import ClaimSet, load_claims
 from deepfact.running.regression_baseline import responses_path
+from deepfact.running.run_state import checked_stages
 from deepfact.store.files import read_jsonl
 from deepfact.store.response_exports import ExportedResponse
 from deepfact.store.responses import ResponseStore
@@ -59,6 +61,9 @@ class ArmPlan(Record):
     """Models without a known price."""
     minutes: float = 0.0
     """At the configured limits."""
+    at_most: bool = False
+    """The calls are the most there can be: an agent's cases are not known yet, or it may search; or
+    the verifier works in steps, each of which depends on the one before."""
 
 
 class Plan(Record):
@@ -113,24 +118,46 @@ def plan_experiment(
 def plan_round(
     spec: RoundSpec,
     *,
+    auditors: Sequence[AuditorSpec] = (),
+    folder: Path | None = None,
     root: Path | None = None,
     seconds_per_call: float = SECONDS_PER_CALL,
 ) -> Plan:
-    """What the verifiers of a run of rounds would ask on its base version. Later rounds use the
-    same outcomes again, so this is all; auditors are not in it.
+    """What the verifiers and the agents among the auditors of a run of rounds would ask.
+
+    Verifiers are asked on the base version; later rounds use the same outcomes again. Agents are
+    asked about the cases that are open, or, before there are any, about every claim in each round
+    at most.
+
+    Args:
+        spec: of the run.
+        auditors: those that it names; without them no agent is counted.
+        folder: the run's, where its cases and stored answers are.
+        root: folder that holds benchmarks.
+        seconds_per_call: what a live call is taken to last, in seconds.
 
     Raises:
-        InputError: spec or benchmark do not fit.
+        InputError: spec, auditors or benchmark do not fit.
     """
     from deepfact.experiment_records import ClaimsSpec
 
+    if auditors:
+        checked_stages(spec, auditors)
     claims = load_claims(ClaimsSpec(benchmark=spec.benchmark), root)
     every = (spec.challenger, *spec.scored, *(s.challenger for s in spec.rounds if s.challenger))
     verifiers: dict[str, VerifierSpec] = {one.label: one for one in every}
     arms = build_arms(verifiers)
+    agents = agent_requests(spec, auditors, root=root, folder=folder) if auditors else []
     stores = [Path(one.options["responses"]) for one in every if one.options.get("responses")]
+    stores += [agent.store for agent in agents if agent.store is not None]
+    stores += [folder / RESPONSES] if folder else []
     return plan_arms(
-        spec.name, arms, claims, Stored.of(stores, []), seconds_per_call=seconds_per_call
+        spec.name,
+        arms,
+        claims,
+        Stored.of(list(dict.fromkeys(stores)), []),
+        agents=agents,
+        seconds_per_call=seconds_per_call,
     )
 
 
@@ -161,6 +188,7 @@ def plan_arms(
     stored: Stored,
     *,
     repeat: int = 1,
+    agents: Sequence[AgentRequests] = (),
     seconds_per_call: float = SECONDS_PER_CALL,
 ) -> Plan:
     """What arms would ask about claims.
@@ -171,6 +199,7 @@ def plan_arms(
         claims: what they would be asked about.
         stored: the answers that are there already.
         repeat: how often everything is asked.
+        agents: what auditors would ask beside them.
         seconds_per_call: what a live call is taken to last, in seconds.
     """
     asked: set[str] = set()
@@ -179,6 +208,12 @@ def plan_arms(
         if arm.prompted is not None
         else ArmPlan(arm=arm.name, prompted=False)
         for arm in arms
+    ]
+    plans += [
+        _priced(one.name, one.spec, one.requests, stored, asked, seconds_per_call).model_copy(
+            update={"at_most": not one.known or any(most > 1 for _, _, most in one.requests)}
+        )
+        for one in agents
     ]
     notes = [
         "Input tokens are estimated at four characters a token; a provider counts otherwise.",
@@ -189,12 +224,25 @@ def plan_arms(
     ]
     if any(getattr(arm.prompted, "_early_stop", False) for arm in arms):
         notes.append("With early_stop fewer votes may be asked for than are counted here.")
+    if any(hasattr(arm.prompted, "planned") for arm in arms):
+        notes.append(
+            "Verifiers that work in steps are counted as if they made every search and read every "
+            "document that their options allow; most claims take far fewer calls. What follows the "
+            "first step is not known before its answer, and is counted even when it is stored."
+        )
+    if not all(one.known for one in agents):
+        notes.append(
+            "Agents are counted as if every labelled claim became a case in every round that has "
+            "not opened its cases yet; most claims do not."
+        )
+    if any(most > 1 for one in agents for _, _, most in one.requests):
+        notes.append("Agents are counted as if they used every search before they decide.")
     return Plan(
         name=name,
         claims=len(claims.claims),
         repeat=repeat,
         arms=tuple(plans),
-        minutes=_minutes_of_all(arms, plans),
+        minutes=_minutes_of_all([*(arm.spec for arm in arms), *(a.spec for a in agents)], plans),
         seconds_per_call=seconds_per_call,
         notes=tuple(notes),
     )
@@ -248,7 +296,33 @@ def _arm(
     seconds_per_call: float,
 ) -> ArmPlan:
     """What one arm would ask; ``asked`` holds what arms before it ask already."""
-    engine = EngineSpec.of(arm.spec)
+    if hasattr(arm.prompted, "planned"):  # asks in several steps, or about several claims at once
+        each = arm.prompted.planned(claims.claims, claims.context)
+    else:
+        each = (
+            (request, vote, 1)
+            for claim in claims.claims
+            for request, vote in arm.prompted.requests(claim, claims.context)
+        )
+    requests = [
+        (request, vote + REPEAT * number, most)
+        for request, vote, most in each
+        for number in range(repeat)
+    ]
+    found = _priced(arm.name, arm.spec, requests, stored, asked, seconds_per_call)
+    return found.model_copy(update={"at_most": hasattr(arm.prompted, "planned")})
+
+
+def _priced(
+    name: str,
+    spec: VerifierSpec,
+    requests: Iterable[tuple[Request, int, int]],
+    stored: Stored,
+    asked: set[str],
+    seconds_per_call: float,
+) -> ArmPlan:
+    """What requests come to: each with its vote number and the most calls that it can become."""
+    engine = EngineSpec.of(spec)
     provider = getattr(engine.provider(), "price_provider", "")
     live = PriceList(engine.prices, provider=provider)
     batched = PriceList(engine.prices, provider=provider, batch=True)
@@ -257,29 +331,29 @@ def _arm(
     unpriced: set[str] = set()
     models: set[str] = set()
     upper = False
-    for claim in claims.claims:
-        for request, vote in arm.prompted.requests(claim, claims.context):
-            models.add(request.model)
-            for number in range(repeat):
-                votes += 1
-                key = request.key(vote + REPEAT * number)
-                if key in stored.keys or key in asked:
-                    answered += 1
-                    continue
-                asked.add(key)
-                calls += 1
-                known = stored.mean_tokens(request.model)
-                upper = upper or known is None
-                sent, back = estimated_tokens(request), known or float(request.max_tokens)
-                tokens_in, tokens_out = tokens_in + round(sent), tokens_out + round(back)
-                price, cheap = live.of(request.model), batched.of(request.model)
-                if price is None or cheap is None:
-                    unpriced.add(request.model)
-                    continue
-                usd += _dollars(price, sent, back)
-                usd_batched += _dollars(cheap, sent, back)
+    for request, vote, most in requests:
+        models.add(request.model)
+        votes += most
+        key = request.key(vote)
+        there = key in stored.keys or key in asked
+        asked.add(key)
+        answered += there
+        left = most - there
+        if not left:
+            continue
+        calls += left
+        known = stored.mean_tokens(request.model)
+        upper = upper or known is None
+        sent, back = estimated_tokens(request) * left, (known or float(request.max_tokens)) * left
+        tokens_in, tokens_out = tokens_in + round(sent), tokens_out + round(back)
+        price, cheap = live.of(request.model), batched.of(request.model)
+        if price is None or cheap is None:
+            unpriced.add(request.model)
+            continue
+        usd += _dollars(price, sent, back)
+        usd_batched += _dollars(cheap, sent, back)
     return ArmPlan(
-        arm=arm.name,
+        arm=name,
         prompted=True,
         votes=votes,
         answered=answered,
@@ -311,12 +385,12 @@ def _dollars(price: Price, sent: float, back: float) -> float:
     return (sent * price.input + back * price.output) / MILLION
 
 
-def _minutes_of_all(arms: Sequence[Arm], plans: Sequence[ArmPlan]) -> float:
+def _minutes_of_all(specs: Sequence[VerifierSpec], plans: Sequence[ArmPlan]) -> float:
     """Arms that share an engine share its limits; engines work side by side."""
     by_engine: dict[str, float] = {}
-    for arm, plan in zip(arms, plans, strict=True):
+    for spec, plan in zip(specs, plans, strict=True):
         if plan.prompted:
-            identity = EngineSpec.of(arm.spec).identity
+            identity = EngineSpec.of(spec).identity
             by_engine[identity] = by_engine.get(identity, 0.0) + plan.minutes
     return max(by_engine.values(), default=0.0)
 

@@ -30,6 +30,7 @@ from pydantic import (
     model_validator,
 )
 
+from deepfact.vocabulary import EditKind as EditKind
 from deepfact.vocabulary import SourceRole as SourceRole
 from deepfact.vocabulary import Trust as Trust
 
@@ -313,6 +314,10 @@ class Manifest(FileRecord):
     parent: int | None = Field(default=None, ge=1)
     parent_manifest: Hash | None = None
     """Hash of the parent's manifest file, so that history is a chain."""
+    merged: int | None = Field(default=None, ge=1)
+    """The second parent of a merge, whose history is this version's too."""
+    merged_manifest: Hash | None = None
+    """Hash of the second parent's manifest file."""
     revisions: int = Field(ge=0)
     revisions_hash: Hash
     """Of the bytes of ``revisions.jsonl``."""
@@ -331,7 +336,51 @@ class Manifest(FileRecord):
             raise ValueError("a parent and the hash of its manifest go together")
         if self.parent is not None and self.parent >= self.version:
             raise ValueError(f"parent {self.parent} is not before version {self.version}")
+        if (self.merged is None) != (self.merged_manifest is None):
+            raise ValueError("a merged version and the hash of its manifest go together")
+        if self.merged is not None and (
+            self.parent is None or self.merged == self.parent or self.merged >= self.version
+        ):
+            raise ValueError(f"version {self.merged} cannot be the second parent")
         return self
+
+
+class RecordedFile(Record):
+    """What a file of a benchmark that no manifest covers was at some time, and who says so."""
+
+    path: str = Field(pattern=r"^[^/\\].*$")
+    """Within the benchmark, with ``/``."""
+    hash: Hash | None
+    """Of its bytes; None when it was taken away."""
+    who: str = Field(min_length=1)
+    when: AwareDatetime | None = None
+    """None for what deepfact wrote itself while making the benchmark."""
+    why: str = Field(min_length=1)
+
+
+class Checksums(FileRecord):
+    """``checksums.json``: the files that no manifest covers (card, keys, licence...), and every
+    change of them that somebody answered for. The newest entry of a file counts."""
+
+    entries: tuple[RecordedFile, ...]
+    hash: Hash
+    """Of the entries as canonical JSON, so that a damaged list is told from a damaged file."""
+
+
+class Edit(Record):
+    """How an unsupported micro-gold claim was made of a supported one: what was changed, from
+    which words, to which."""
+
+    kind: EditKind
+    before: str
+    """The words that were there; empty where words were only put in."""
+    after: str
+    """The words that are there now; empty where words were only taken out."""
+    original: str = Field(min_length=1)
+    """The supported claim's text."""
+    original_id: Id | None = None
+    seed: int | None = None
+    """Of the generator; None where a person made or changed the edit."""
 
 
 class KeyEntry(FileRecord):
@@ -345,6 +394,11 @@ class KeyEntry(FileRecord):
     disputed: str = ""
     evidence: tuple[Evidence, ...] = ()
     qualifications: tuple[Qualification, ...] = ()
+    edit: Edit | None = None
+    """With a micro-gold claim that was made of a supported one."""
+    assumed: bool = False
+    """The label that the claim came into the benchmark with was assumed, for every claim alike: it
+    is nobody's, until a round or a person gives one."""
 
 
 # --- votes and verdicts ------------------------------------------------------------------
@@ -537,6 +591,47 @@ class Decision(StrEnum):
     CANNOT_TELL = "cannot_tell"
 
 
+class AuditVote(Record):
+    """One answer of a model that audits, on one blind case."""
+
+    index: int = Field(ge=0)
+    decision: Decision
+    label: Label | None = None
+    """The label that it holds; None when it cannot tell."""
+    rationale: str
+    evidence: tuple[Evidence, ...] = ()
+    contradiction: Contradiction | None = None
+    queries: tuple[str, ...] = ()
+    """What it searched the sources for before it decided."""
+    flags: tuple[str, ...] = ()
+    """Failed checks that the config lets pass, each as ``check: what was wrong``."""
+    usage: Usage = Usage()
+    prompt: PromptRef | None = None
+    model: str = ""
+
+
+class Deliberation(Record):
+    """How an auditor that is no single person came to its decision, with everybody's reasons."""
+
+    rule: str
+    """How votes or members were counted."""
+    count: str
+    """What they came to, in words."""
+    split: bool = False
+    """Whether valid votes, or members, differed."""
+    decided_by: tuple[str, ...] = ()
+    """Members of a panel whose decision it is, or the person it was escalated to."""
+    votes: tuple[AuditVote, ...] = ()
+    abstentions: tuple[Abstention, ...] = ()
+    members: tuple[Adjudication, ...] = ()
+    """Decisions of a panel's members, and of the person it was escalated to."""
+    escalated_to: str = ""
+    """Who was asked because the members came to no decision."""
+    flags: tuple[str, ...] = ()
+    """What was noticed in the case or its sources before anybody was asked."""
+    usage: Usage = Usage()
+
+
 class Adjudication(FileRecord):
     """An auditor's decision on a case, with the reason."""
 
@@ -551,6 +646,10 @@ class Adjudication(FileRecord):
     when: AwareDatetime | None = None
     seconds: float | None = Field(default=None, ge=0)
     """Time on the case, for people."""
+    contradictions: tuple[Contradiction, ...] = ()
+    """What the auditor itself found disputed, with the words of the source."""
+    deliberation: Deliberation | None = None
+    """How it came about, where several votes or several auditors decided."""
 
     @model_validator(mode="after")
     def _label_with_neither(self) -> Self:

@@ -14,11 +14,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
-from deepfact.auditors.base import HUMAN
+from deepfact.auditors.specs import panels_of, people
+from deepfact.core.sitting import Sitting, sittings
 from deepfact.core.standing import audit_closed, standing_adjudications, steps_taken
 from deepfact.errors import InputError, ResultsExistError, did_you_mean
 from deepfact.records import Adjudication, Case
-from deepfact.round import needed, who_decides
+from deepfact.round import who_decides
 from deepfact.run_records import (
     Adjudicated,
     AuditorSpec,
@@ -90,9 +91,9 @@ def open_desk(folder: Path, auditor: str = "") -> Desk:
 
 
 def people_of(saved: SavedSpec, events: Sequence[JournalEvent]) -> tuple[AuditorSpec, ...]:
-    """The people who audit the current round of a run."""
+    """The people who audit the current round of a run, those on panels among them."""
     stage = _stage(saved, _round(events))
-    return tuple(spec for spec in stage.auditors if spec.kind == HUMAN)
+    return people(stage.auditors)
 
 
 def desk_of(
@@ -102,23 +103,14 @@ def desk_of(
     number = _round(events)
     stage = _stage(saved, number)
     person = _person(people_of(saved, events), auditor, where)
-    standing = standing_adjudications(events)
-    mine: list[Case] = []
-    for position, event in enumerate(_opened(events, number)):
-        names = who_decides(event, position, stage)
-        if person.name not in names:
-            continue
-        others = sum((number, event.case.id, name) in standing for name in names)
-        own = (number, event.case.id, person.name) in standing
-        if own or others < needed(stage.policy, names):
-            mine.append(event.case)
-    ids = {case.id for case in mine}
-    made = {
-        case_id: adjudication
-        for (round_number, case_id, name), adjudication in standing.items()
-        if round_number == number and name == person.name and case_id in ids
-    }
-    return Desk(person, number, tuple(mine), made, audit_closed(events, number))
+    mine = [
+        one
+        for one in _sittings(stage, events, number)
+        if one.seats(person.name)
+        and (person.name in one.made or person.name in one.asked(stage.policy))
+    ]
+    made = {one.case.id: one.made[person.name] for one in mine if person.name in one.made}
+    return Desk(person, number, tuple(one.case for one in mine), made, audit_closed(events, number))
 
 
 def source_ids(case: Case) -> tuple[str, ...]:
@@ -258,11 +250,12 @@ def _refused(saved: SavedSpec, journal: Journal, made: tuple[int, str, str]) -> 
     if audit_closed(journal.events, number):
         return Receipt.CLOSED
     desk = desk_of(saved, journal.events, auditor, where=str(journal.folder))
-    if number == desk.round and case_id in {case.id for case in desk.cases}:
+    if number != desk.round:
+        return Receipt.NOT_YOURS
+    if case_id in {case.id for case in desk.cases}:
         return None
-    for position, event in enumerate(_opened(journal.events, number)):
-        stage = _stage(saved, number)
-        if event.case.id == case_id and auditor in who_decides(event, position, stage):
+    for one in _sittings(_stage(saved, number), journal.events, number):
+        if one.case.id == case_id and one.seats(auditor):
             return Receipt.TAKEN
     return Receipt.NOT_YOURS
 
@@ -280,8 +273,9 @@ def _stage(saved: SavedSpec, number: int) -> Stage:
     return stages_of(saved.spec, saved.auditors)[number - 1]
 
 
-def _opened(events: Sequence[JournalEvent], number: int) -> list[CaseOpened]:
-    return [e for e in events if isinstance(e, CaseOpened) and e.round == number]
+def _sittings(stage: Stage, events: Sequence[JournalEvent], number: int) -> list[Sitting]:
+    panels = panels_of(stage.auditors)
+    return sittings(events, number, panels, lambda event, at: who_decides(event, at, stage))
 
 
 def _person(people: Sequence[AuditorSpec], auditor: str, where: str) -> AuditorSpec:

@@ -12,18 +12,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deepfact.auditors import base as auditing
+from deepfact.auditors.specs import barred, panels_of
 from deepfact.core.audit import Docket, argument, open_docket
-from deepfact.core.challenge import why_not_evidence
-from deepfact.core.revise import revise, rule, sides
-from deepfact.core.standing import audit_closed, standing_adjudications
-from deepfact.errors import DeepFactError
+from deepfact.core.policy import rule_all
+from deepfact.core.revise import revise, sides
+from deepfact.core.sitting import sittings
+from deepfact.core.standing import audit_closed
+from deepfact.errors import BenchmarkError
 from deepfact.executors.local import run_verifier
-from deepfact.records import Adjudication, Case, Outcome, Revision, Ruling, RulingKind
+from deepfact.records import Adjudication, Outcome, Revision, Ruling, RulingKind
 from deepfact.run_records import (
-    Adjudicated,
     Answered,
     AuditClosed,
     AuditorSpec,
+    AuditorWeight,
     CaseOpened,
     PolicyRule,
     PolicySpec,
@@ -34,6 +36,7 @@ from deepfact.run_records import (
     VerifierSpec,
     VersionCommitted,
 )
+from deepfact.running.hearing import Hearing
 from deepfact.running.round_record import RoundDone, finish, round_record
 from deepfact.running.run_state import Progress, Run, Stage, Tally, Watcher, open_run
 from deepfact.store.benchmark import BenchmarkVersion
@@ -71,15 +74,17 @@ def run_rounds(
         for number, stage in enumerate(run.stages, 1):
             outcomes = _ask(run, stage.challenger, version)
             docket = _docket(run, number, stage, version, outcomes, rounds)
-            adjudications, waiting = _audit(run, number, stage, docket)
+            adjudications, waiting = _audit(run, number, stage)
             if waiting:
                 return finish(run, rounds, waiting)
-            rulings, revisions = _revise(run, stage, version, docket, adjudications)
+            rulings, weights, revisions = _revise(
+                run, number, stage, version, docket, adjudications, rounds
+            )
             after = _commit(run, number, version, revisions)
             others = {spec.label: _ask(run, spec, version) for spec in run.spec.scored}
             done = RoundDone(
                 number, stage, version, after, docket, adjudications, rulings, revisions,
-                outcomes={**others, stage.challenger.label: outcomes},
+                outcomes={**others, stage.challenger.label: outcomes}, weights=weights,
             )  # fmt: skip
             rounds.append(round_record(run, done))
             version = after
@@ -105,7 +110,7 @@ def _ask(run: Run, spec: VerifierSpec, version: BenchmarkVersion) -> dict[str, O
     step = f"verify: {spec.label}"
     run.watch(Progress(step, done, len(claims)))
     verifier = build_verifier(spec, workspace=run.journal.folder)
-    asked = run_verifier(verifier, open_claims, run.context, name=spec.label)
+    asked = run_verifier(verifier, open_claims, run.context, name=spec.label, among=claims)
     for outcome in asked if open_claims else ():
         run.journal.append(Answered(at=now(), verifier=spec.label, outcome=outcome))
         known[outcome.claim_id] = outcome
@@ -141,49 +146,43 @@ def _docket(
         settled=settled,
         seed=run.spec.seed,
     )
-    opened = {event.case.id for event in run.journal.find(CaseOpened, lambda e: e.round == number)}
+    begun = run.journal.find(CaseOpened, lambda event: event.round == number)
+    opened = {event.case.id: event.case.claim.id for event in begun}
+    if opened != {case.id: case.claim.id for case in docket.cases[: len(opened)]}:
+        raise BenchmarkError(
+            f"round {number} would have other cases now than those that are before its auditors",
+            where=str(run.journal.folder),
+            fix="the micro-gold key was changed since they were opened: put it back as it was",
+        )
     for position, case in enumerate(docket.cases):
         if case.id not in opened:
             annotation = version.state.entries[case.claim.id].annotation
             wrote = annotation.provenance.who if annotation else ""
             may = assigned(stage.auditors, stage.policy, position, wrote)
-            names = tuple(spec.name for spec in may)
-            run.journal.append(CaseOpened(at=now(), round=number, case=case, auditors=names))
+            run.journal.append(
+                CaseOpened(
+                    at=now(),
+                    round=number,
+                    case=case,
+                    auditors=tuple(spec.name for spec in may),
+                    barred=barred(stage.auditors, wrote),
+                )
+            )
     return docket
 
 
-def _audit(
-    run: Run, number: int, stage: Stage, docket: Docket
-) -> tuple[dict[str, list[Adjudication]], list[str]]:
+def _audit(run: Run, number: int, stage: Stage) -> tuple[dict[str, list[Adjudication]], list[str]]:
     """Adjudications by case, in the order of the auditors; and the cases that wait for people."""
-    made = standing_adjudications(run.journal.events)
-    opened = run.journal.find(CaseOpened, lambda event: event.round == number)
-    by_name = {spec.name: spec for spec in stage.auditors}
-    built = {
-        spec.name: auditing.build_auditor(spec, sources=run.base.sources, answers=run.store.key)
-        for spec in stage.auditors
-        if spec.kind != auditing.HUMAN
-    }
-    decided: dict[str, list[Adjudication]] = {case.id: [] for case in docket.cases}
-    waiting: list[str] = []
-    for position, event in enumerate(opened):
-        run.watch(Progress(f"audit: round {number}", position, len(docket.cases)))
-        case = event.case
-        names = who_decides(event, position, stage)
-        for spec in (by_name[name] for name in names):
-            adjudication = made.get((number, case.id, spec.name))
-            if adjudication is None and spec.name in built:
-                adjudication = _decided(run, built[spec.name], case, spec)
-                run.journal.append(Adjudicated(at=now(), round=number, adjudication=adjudication))
-            if adjudication is not None:
-                decided[case.id].append(adjudication)
-        if len(decided[case.id]) < needed(stage.policy, names):
-            waiting.append(case.id)
-    run.watch(
-        Progress(f"audit: round {number}", len(docket.cases) - len(waiting), len(docket.cases))
-    )
-    if not waiting and not audit_closed(run.journal.events, number):
+    panels = panels_of(stage.auditors)
+    events = run.journal.events
+    heard = sittings(events, number, panels, lambda event, at: who_decides(event, at, stage))
+    hearing = Hearing(run, number, stage, heard)
+    waiting = hearing.hold()
+    if not waiting and not audit_closed(events, number):
+        hearing.close()
         run.journal.append(AuditClosed(at=now(), round=number))
+    run.watch(Progress(f"audit: round {number}", len(heard) - len(waiting), len(heard)))
+    decided = {one.case.id: list(one.standing().values()) for one in heard}
     return decided, waiting
 
 
@@ -192,7 +191,8 @@ def assigned(
 ) -> list[AuditorSpec]:
     """Who may decide the case at ``position`` of the docket: one auditor in turn under the rule
     ``single`` (everybody when they share a queue), else as many as the policy says, in turn, or
-    all of them; never a person who wrote the label. If nobody is left, the label stands.
+    all of them, and whoever breaks ties; never a person who wrote the label. If nobody is left,
+    the label stands.
 
     Args:
         wrote: who wrote the current label, as its annotation has it; several joined by `` + ``.
@@ -201,10 +201,11 @@ def assigned(
     may = [spec for spec in auditors if spec.kind != auditing.HUMAN or spec.name not in writers]
     if policy.queue == "shared":
         return may
-    count = 1 if policy.rule is PolicyRule.SINGLE else policy.per_case or len(auditors)
-    start = position * count % len(auditors)
-    turn = [spec for spec in (*auditors[start:], *auditors[:start]) if spec in may][:count]
-    return [spec for spec in auditors if spec in turn]
+    voters = [spec for spec in auditors if spec.name != policy.tie_breaker]
+    count = 1 if policy.rule is PolicyRule.SINGLE else policy.per_case or len(voters)
+    start = position * count % len(voters)
+    turn = [spec for spec in (*voters[start:], *voters[:start]) if spec in may][:count]
+    return [spec for spec in may if spec in turn or spec.name == policy.tie_breaker]
 
 
 def who_decides(event: CaseOpened, position: int, stage: Stage) -> tuple[str, ...]:
@@ -214,55 +215,26 @@ def who_decides(event: CaseOpened, position: int, stage: Stage) -> tuple[str, ..
     return tuple(spec.name for spec in assigned(stage.auditors, stage.policy, position))
 
 
-def needed(policy: PolicySpec, names: Sequence[str]) -> int:
-    """How many of those who may decide a case must."""
-    return min(1, len(names)) if policy.rule is PolicyRule.SINGLE else len(names)
-
-
-def _decided(run: Run, auditor: auditing.Auditor, case: Case, spec: AuditorSpec) -> Adjudication:
-    """An auditor's answer, about the case it was asked about; quotes that are in no source do
-    not count as its evidence, and a note says so.
-
-    Raises:
-        DeepFactError: the auditor failed; what was decided is kept, and the run can be resumed.
-    """
-    try:
-        made = auditor.adjudicate(case)
-    except DeepFactError:
-        raise
-    except Exception as error:
-        what = f"auditor {spec.name!r} failed: {type(error).__name__}: {error}"
-        raise DeepFactError(what, where=f"case {case.id}") from error
-    if made.case_id != case.id:
-        raise DeepFactError(
-            f"auditor {spec.name!r} answered about case {made.case_id!r}", where=case.id
-        )
-    problems = {
-        quote: why_not_evidence(quote.source, quote.quote, run.base.sources)
-        for quote in made.evidence
-    }
-    left_out = [f"left out: {problem}" for problem in problems.values() if problem]
-    return made.model_copy(
-        update={
-            "auditor": spec.name,
-            "evidence": tuple(quote for quote, problem in problems.items() if not problem),
-            "notes": "\n".join(filter(None, [made.notes, *left_out])),
-        }
-    )
-
-
 def _revise(
     run: Run,
+    number: int,
     stage: Stage,
     version: BenchmarkVersion,
     docket: Docket,
     adjudications: dict[str, list[Adjudication]],
-) -> tuple[list[Ruling], list[Revision]]:
+    rounds: Sequence[RoundRecord],
+) -> tuple[list[Ruling], tuple[AuditorWeight, ...], list[Revision]]:
     """What policy makes of the adjudications."""
-    rulings = [
-        rule(case, key, adjudications[case.id], stage.policy)
-        for case, key in zip(docket.cases, docket.keys, strict=True)
-    ]
+    rulings, weights = rule_all(
+        number,
+        docket.cases,
+        docket.keys,
+        adjudications,
+        stage.policy,
+        [spec.name for spec in stage.auditors],
+        microgold=run.microgold_labels,
+        earlier=rounds,
+    )
     revisions = revise(
         docket.cases,
         docket.keys,
@@ -272,7 +244,7 @@ def _revise(
         run=run.spec.name,
         when=run.date,
     )
-    return rulings, revisions
+    return rulings, weights, revisions
 
 
 def _commit(

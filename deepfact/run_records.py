@@ -12,6 +12,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field
 
+from deepfact.measure_records import Agreement as Agreement
+from deepfact.measure_records import AuditorBias as AuditorBias
+from deepfact.measure_records import AuditorScore as AuditorScore
+from deepfact.measure_records import AuditorWeight as AuditorWeight
+from deepfact.measure_records import Estimate as Estimate
+from deepfact.measure_records import MicroGoldScore as MicroGoldScore
+from deepfact.measure_records import Rate as Rate
+from deepfact.policy_records import PolicyRule as PolicyRule
+from deepfact.policy_records import PolicySpec as PolicySpec
+from deepfact.policy_records import WeightSpec as WeightSpec
 from deepfact.records import (
     Adjudication,
     Case,
@@ -55,25 +65,25 @@ class AuditorSpec(Record):
     options: dict[str, Any] = {}
 
 
-class PolicyRule(StrEnum):
-    """How many auditors must agree for a case to be decided."""
+class TogetherRule(StrEnum):
+    """How many must hold a label for it to be decided, among votes or members of a panel."""
 
-    SINGLE = "single"
     MAJORITY = "majority"
+    """More than half of those who decided."""
     UNANIMOUS = "unanimous"
+    """All of those who decided."""
 
 
-class PolicySpec(Record):
-    """How adjudications become rulings."""
+class PanelSpec(Record):
+    """The options of an auditor of kind ``panel``, once the files of its members are read."""
 
-    rule: PolicyRule = PolicyRule.SINGLE
-    queue: Literal["turns", "shared"] = "turns"
-    """With ``single``: auditors take the cases in turn, or people share one queue and each case
-    goes to whoever is free."""
-    per_case: int | None = Field(default=None, ge=2)
-    """With the other rules: how many auditors decide each case, in turn; all when left out."""
-    allow_self_judging: bool = False
-    """Let an auditor judge challenges of its own model. Off unless written down here."""
+    members: tuple[AuditorSpec, ...] = Field(min_length=2)
+    """Each decides every case of the panel, without seeing what the others decide."""
+    rule: TogetherRule = TogetherRule.MAJORITY
+    """How many members must hold a label for it to be the panel's."""
+    escalate_to: tuple[AuditorSpec, ...] = ()
+    """People; one of them, in turn, decides each case on which the members come to no label.
+    Without any, the panel cannot tell."""
 
 
 class ControlSpec(Record):
@@ -125,34 +135,6 @@ class SavedSpec(FileRecord):
 
 
 # --- scores ------------------------------------------------------------------------------
-
-
-class Rate(Record):
-    """A share with everything it needs to be shown: k of n, its interval, and how many of
-    the n had no verdict."""
-
-    k: int = Field(ge=0)
-    n: int = Field(ge=0)
-    unverified: int = Field(default=0, ge=0)
-    low: float
-    high: float
-    method: str
-    """How the 95 % interval was made, such as ``wilson``."""
-
-    @property
-    def value(self) -> float | None:
-        """k / n; None when n is 0."""
-        return self.k / self.n if self.n else None
-
-
-class Estimate(Record):
-    """A statistic that is not a share, with its interval."""
-
-    value: float | None
-    n: int = Field(ge=0)
-    low: float | None = None
-    high: float | None = None
-    method: str = ""
 
 
 class ClassScore(Record):
@@ -232,6 +214,9 @@ class CaseOpened(JournalRecord):
     auditors: tuple[str, ...] | None = None
     """Names of those who may decide it, fixed when it is opened; None in journals that were
     begun before this was kept: the policy's turn then."""
+    barred: tuple[str, ...] = ()
+    """People of the round who wrote the label in question: they decide nothing here, nor as members
+    of a panel."""
 
 
 class Adjudicated(JournalRecord):
@@ -252,6 +237,19 @@ class Withdrawn(JournalRecord):
     case_id: Id
     auditor: str = Field(min_length=1)
     why: str = "no reason recorded"
+
+
+class Escalated(JournalRecord):
+    """A panel's members came to no label on a case, and a person is asked, who is not told so."""
+
+    event: Literal["escalated"] = "escalated"
+    at: AwareDatetime
+    round: int
+    case_id: Id
+    panel: str = Field(min_length=1)
+    to: str = Field(min_length=1)
+    why: str
+    """What the members came to, in words."""
 
 
 class AuditClosed(JournalRecord):
@@ -290,6 +288,7 @@ JournalEvent = Annotated[
     | CaseOpened
     | Adjudicated
     | Withdrawn
+    | Escalated
     | AuditClosed
     | VersionCommitted
     | ArmAnswered,
@@ -306,27 +305,6 @@ class VersionRef(Record):
     benchmark: str
     version: int
     state_hash: Hash
-
-
-class MicroGoldScore(Record):
-    """How many micro-gold claims a version, auditor or verifier has right."""
-
-    of: str
-    accuracy: Rate
-
-
-class AuditorScore(Record):
-    """What an auditor did in a round, measured where the answer is known."""
-
-    auditor: str
-    about: str = ""
-    simulated: bool = False
-    cases: int
-    cannot_tell: int
-    microgold: Rate
-    """Right decisions on cases whose claim is micro-gold."""
-    controls_upheld: Rate
-    """Controls on which the auditor kept the label that verifier and benchmark share."""
 
 
 class InadmissibleChallenge(Record):
@@ -356,6 +334,16 @@ class RoundRecord(Record):
     revisions: tuple[Revision, ...]
     scores: tuple[ScoreSheet, ...]
     auditors: tuple[AuditorScore, ...]
+    policy: PolicySpec | None = None
+    """The one that the rulings were made by; None in records from before this was kept."""
+    weights: tuple[AuditorWeight, ...] = ()
+    """Under the rule ``weighted``: what each auditor's vote weighed."""
+    agreement: Agreement | None = None
+    """None when no case had two labels."""
+    bias: tuple[AuditorBias, ...] = ()
+    annotators: tuple[MicroGoldScore, ...] = ()
+    """Whose labels the result has, on micro-gold; empty while the run is open, when a rate over a
+    few claims would tell which these are."""
 
     @property
     def challenges(self) -> int:
@@ -392,3 +380,25 @@ class RunRecord(FileRecord):
     """Case ids that still need a decision, when pending."""
     simulated: bool = False
     """An auditor was a simulation that knows the key; its figures show the loop, not people."""
+
+
+# --- merges ------------------------------------------------------------------------------
+
+
+class MergeSpec(FileRecord):
+    """``merge.json``: which two versions a merge whose conflicts wait for people is of."""
+
+    ours: str
+    """``name@version``, or a folder with ``@version``: the version that the merge goes on from."""
+    ours_manifest: Hash
+    theirs: str
+    """The version whose changes are taken over."""
+    theirs_manifest: Hash
+    leave: tuple[Id, ...] = ()
+    """Claims for which ours stands, whatever theirs says."""
+    auditors: tuple[Id, ...] = Field(min_length=1)
+    """The people who decide."""
+    rule: PolicyRule = PolicyRule.SINGLE
+    author: str = Field(min_length=1)
+    note: str = ""
+    date: AwareDatetime

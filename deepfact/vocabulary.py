@@ -27,6 +27,20 @@ class Trust(StrEnum):
     UNKNOWN = "unknown"
 
 
+class EditKind(StrEnum):
+    """What of a supported claim was changed, so that its sources no longer carry it."""
+
+    NUMBER = "number"
+    DATE = "date"
+    ENTITY = "entity"
+    NEGATION = "negation"
+    DIRECTION = "direction"
+    ATTRIBUTION = "attribution"
+    """Who is said to have said so."""
+    SCOPE = "scope"
+    """How much, how many or how long it is said of: always widened."""
+
+
 class ClaimKind(StrEnum):
     """What sort of statement a claim is; some checks are for one sort only."""
 

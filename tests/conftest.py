@@ -105,6 +105,7 @@ def judges(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small_benchmarks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that holds `small`: the first 60 claims of the shipped benchmark, with its keys."""
     from deepfact.records import Revision, RevisionKind
+    from deepfact.store import seal
     from deepfact.store.benchmark import BenchmarkStore
     from deepfact.store.files import jsonl, write_text
     from deepfact.store.locate import load_version
@@ -131,6 +132,7 @@ def small_benchmarks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for which in ("author", "microgold"):
         key = [entry for entry in shipped.store.key(which).values() if entry.claim_id in kept]
         write_text(root / "small" / "keys" / f"{which}.jsonl", jsonl(e.canonical() for e in key))
+    seal.record(root / "small", who="fixture", why="cut")
     return root
 
 

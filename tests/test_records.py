@@ -211,7 +211,11 @@ def test_a_revision_is_complete(make: Any, kind: str, fields: Any, problem: str)
     [
         ({"parent": None}, "go together"),
         ({"parent_manifest": None}, "go together"),
-        ({"parent": 2}, "parent 2 is not before version 2"),
+        ({"parent": 4}, "parent 4 is not before version 4"),
+        ({"merged_manifest": None}, "a merged version and the hash of its manifest go together"),
+        ({"merged": 2}, "version 2 cannot be the second parent"),
+        ({"merged": 4}, "version 4 cannot be the second parent"),
+        ({"parent": None, "parent_manifest": None}, "version 3 cannot be the second parent"),
         ({"date": "2026-01-02T00:00:00"}, "timezone"),
         ({"note": ""}, "note"),
     ],

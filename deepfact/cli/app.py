@@ -17,17 +17,24 @@ from deepfact.cli import (
     ab,
     audit,
     bench,
+    crossaudit,
     doctor,
+    index,
+    leaderboard,
     mcp,
+    microgold,
     model,
     plan,
     prompts,
     regress,
+    report,
     reproduce,
     research,
     responses,
     round,
     score,
+    search,
+    simulate,
 )
 from deepfact.cli.output import note
 from deepfact.errors import DeepFactError
@@ -44,16 +51,23 @@ app = typer.Typer(
 app.add_typer(bench.app, name="bench")
 app.add_typer(round.app, name="round")
 app.add_typer(audit.app, name="audit")
+app.add_typer(microgold.app, name="microgold")
+app.command(epilog=crossaudit.EXAMPLES)(crossaudit.crossaudit)
 app.command(epilog=score.VERIFY_EXAMPLES)(score.verify)
 app.command(epilog=score.SCORE_EXAMPLES)(score.score)
+app.command(epilog=leaderboard.EXAMPLES)(leaderboard.leaderboard)
 app.add_typer(model.app, name="model")
 app.command(epilog=ab.EXAMPLES)(ab.ab)
 app.command(epilog=plan.EXAMPLES)(plan.plan)
 app.command(epilog=regress.EXAMPLES)(regress.regress)
 app.command(epilog=reproduce.EXAMPLES)(reproduce.reproduce)
+app.command(epilog=simulate.EXAMPLES)(simulate.simulate)
 app.add_typer(prompts.app, name="prompts")
 app.add_typer(responses.app, name="responses")
 app.add_typer(research.app, name="research")
+app.add_typer(report.app, name="report")
+app.command(epilog=search.EXAMPLES)(search.search)
+app.add_typer(index.app, name="index")
 app.command(epilog=mcp.EXAMPLES)(mcp.mcp)
 app.command(epilog=doctor.EXAMPLES)(doctor.doctor)
 

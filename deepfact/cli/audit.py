@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deepfact.cli import audit_exchange, audit_serve
+from deepfact.cli import audit_exchange, audit_serve, audit_stats
 from deepfact.cli.options import Root
 from deepfact.cli.output import note, say
 
@@ -28,6 +28,7 @@ PATIENCE = 30.0
 app = typer.Typer(no_args_is_help=True, help="People decide blind cases.")
 app.command(epilog=audit_serve.EXAMPLES)(audit_serve.serve)
 app.command(epilog=audit_exchange.EXPORT_EXAMPLES)(audit_exchange.export)
+app.command(epilog=audit_stats.EXAMPLES)(audit_stats.stats)
 app.command("import", epilog=audit_exchange.IMPORT_EXAMPLES)(audit_exchange.import_)
 
 

@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deepfact.cli.options import Json, Root
+from deepfact.cli import bench_change, bench_check, bench_history, bench_publish
+from deepfact.cli.bench_history import entry_json, short
+from deepfact.cli.options import Date, Json, Reference, Root, date_of
 from deepfact.cli.output import note, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from deepfact.core.state import Change, Entry
+    from deepfact.core.state import Entry
     from deepfact.store.benchmark import BenchmarkVersion
 
 app = typer.Typer(no_args_is_help=True, help="Make, fill, read and check benchmarks.")
-
-Reference = Annotated[
-    str, typer.Argument(metavar="NAME[@VERSION]", help="The newest version when left out.")
-]
 
 
 def _folder(root: Path | None) -> Path:
@@ -74,7 +72,7 @@ def import_(
         list[str] | None, typer.Option("-o", "--option", help="KEY=VALUE for this format.")
     ] = None,
     author: Annotated[str, typer.Option(help="Who imports; stands in the history.")] = "import",
-    date: Annotated[str, typer.Option(help="Date the version carries; today by default.")] = "",
+    date: Date = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Read and check everything, write nothing.")
     ] = False,
@@ -108,7 +106,7 @@ def import_(
             },
         },
         author=author,
-        date=_date(date),
+        date=date_of(date),
         dry_run=dry_run,
     )
     if as_json:
@@ -180,7 +178,7 @@ def show(
         return
     chosen = [entry for entry in version.state if not label or entry.label == label]
     if as_json:
-        rows = [_entry(entry) for entry in chosen[:limit]]
+        rows = [entry_json(entry) for entry in chosen[:limit]]
         print_json({"manifest": version.manifest.model_dump(mode="json"), "claims": rows})
         return
     counts = version.manifest.counts
@@ -192,123 +190,10 @@ def show(
     say(f"{version.manifest.state_hash}")
     print_table(
         ["claim", "label", "text"],
-        [[e.claim.id, str(e.label or "-"), _short(e.claim.text)] for e in chosen[:limit]],
+        [[e.claim.id, str(e.label or "-"), short(e.claim.text)] for e in chosen[:limit]],
     )
     if len(chosen) > limit:
         say(f"... and {len(chosen) - limit} more; see them with --limit {len(chosen)}")
-
-
-@app.command(epilog="Examples:\n\ndeepfact bench log deepfact-mini")
-def log(
-    name: Annotated[str, typer.Argument(help="The benchmark.")],
-    root: Root = None,
-    as_json: Json = False,
-) -> None:
-    """List a benchmark's versions, newest first: who made them, when, and what changed."""
-    from deepfact.store.locate import open_benchmark
-
-    store = open_benchmark(name, root)
-    manifests = [store.manifest(version) for version in reversed(store.versions())]
-    if as_json:
-        print_json([manifest.model_dump(mode="json") for manifest in manifests])
-        return
-    for manifest in manifests:
-        parent = f" from {manifest.parent}" if manifest.parent else ""
-        say(f"{store.name}@{manifest.version}{parent}  {manifest.state_hash[:19]}")
-        say(f"  {manifest.date:%Y-%m-%d}  {manifest.author}: {manifest.note}")
-        say(f"  {manifest.revisions} revisions, {manifest.counts.claims} claims")
-
-
-@app.command(
-    epilog="Examples:\n\n"
-    "deepfact bench diff deepfact-mini@1 deepfact-mini@2\n\n"
-    "deepfact bench diff deepfact-mini@1 2 --json",
-)
-def diff(
-    before: Annotated[str, typer.Argument(metavar="NAME@VERSION")],
-    after: Annotated[str, typer.Argument(metavar="NAME@VERSION|VERSION")],
-    root: Root = None,
-    as_json: Json = False,
-) -> None:
-    """Show what differs between two versions: labels, reasons, claims added and retired."""
-    from deepfact.core.state import diff as differences
-    from deepfact.store.locate import split_reference
-
-    if after.isdigit():
-        after = f"{split_reference(before)[0]}@{after}"
-    old, new = _load(before, root), _load(after, root)
-    changes = differences(old.state, new.state)
-    if as_json:
-        print_json([_change(change) for change in changes])
-        return
-    for change in changes:
-        say(_change_line(change))
-    say(f"{len(changes)} of {len(new.state.entries)} claims differ between {old} and {new}")
-
-
-@app.command(
-    epilog="Examples:\n\n"
-    "deepfact bench blame deepfact-mini fin-1-01\n\n"
-    "deepfact bench blame deepfact-mini@2 fin-1-01 --json",
-)
-def blame(
-    reference: Reference,
-    claim: Annotated[str, typer.Argument(help="Claim id.")],
-    root: Root = None,
-    as_json: Json = False,
-) -> None:
-    """Show a claim's whole history: who changed what, when, why and out of which case."""
-    from deepfact.errors import BenchmarkError
-    from deepfact.store.locate import open_benchmark, split_reference
-
-    name, version = split_reference(reference)
-    store = open_benchmark(name, root)
-    numbers = store.versions()
-    if not numbers:
-        raise BenchmarkError("the benchmark has no versions yet", where=str(store.folder))
-    history = store.history(claim, version or numbers[-1])
-    if as_json:
-        rows = [{"version": n, "revision": r.model_dump(mode="json")} for n, r in history]
-        print_json(rows)
-        return
-    for number, revision in history:
-        label = f" -> {revision.annotation.label}" if revision.annotation else ""
-        case = f"  (run {revision.run}, case {revision.case})" if revision.case else ""
-        say(
-            f"version {number}  {revision.when:%Y-%m-%d}  {revision.who}: "
-            f"{revision.kind}{label}{case}"
-        )
-        say(f"  why: {revision.why}")
-        if revision.annotation and revision.annotation.rationale:
-            say(f"  rationale: {revision.annotation.rationale}")
-        for evidence in revision.annotation.evidence if revision.annotation else ():
-            say(f"  {evidence.stance}: “{evidence.quote}”  {evidence.source[:19]}")
-
-
-@app.command(epilog="Examples:\n\ndeepfact bench verify deepfact-mini")
-def verify(
-    name: Annotated[str, typer.Argument(help="The benchmark.")],
-    root: Root = None,
-    as_json: Json = False,
-) -> None:
-    """Re-derive every hash, and name each file that was changed, added, cut or lost.
-
-    Exit code 1 when there is a problem.
-    """
-    from deepfact.store.integrity import verify as check
-    from deepfact.store.locate import open_benchmark
-
-    store = open_benchmark(name, root)
-    problems = check(store)
-    if as_json:
-        print_json([{"where": problem.where, "what": problem.what} for problem in problems])
-    else:
-        for problem in problems:
-            say(f"{problem.where}: {problem.what}")
-        good = f"{len(store.versions())} versions, {len(store.sources)} sources: every hash holds"
-        say(f"{len(problems)} problems" if problems else f"{store.name}: {good}")
-    if problems:
-        raise typer.Exit(1)
 
 
 @app.command(
@@ -329,6 +214,16 @@ def export(
     from deepfact.cli.bench_export import export_version
 
     say(export_version(_load(reference, root), to, sources, force=force))
+
+
+app.command(epilog=bench_history.LOG_EXAMPLES)(bench_history.log)
+app.command(epilog=bench_history.DIFF_EXAMPLES)(bench_history.diff)
+app.command(epilog=bench_history.BLAME_EXAMPLES)(bench_history.blame)
+app.command(epilog=bench_check.VERIFY_EXAMPLES)(bench_check.verify)
+app.command(epilog=bench_check.SEAL_EXAMPLES)(bench_check.seal)
+app.command(epilog=bench_change.REVERT_EXAMPLES)(bench_change.revert)
+app.command(epilog=bench_change.MERGE_EXAMPLES)(bench_change.merge)
+app.command(epilog=bench_publish.EXAMPLES)(bench_publish.publish)
 
 
 # --- pieces -------------------------------------------------------------------------------
@@ -352,51 +247,9 @@ def _pairs(options: list[str]) -> dict[str, str]:
     return pairs
 
 
-def _date(text: str) -> Any:
-    from deepfact.errors import InputError
-    from deepfact.records import parse_when
-    from deepfact.store.journal import now
-
-    if not text:
-        return now().replace(hour=0, minute=0, second=0, microsecond=0)
-    try:
-        return parse_when(text)
-    except ValueError:
-        raise InputError(
-            f"{text!r} is no date", where="--date", fix="write it like 2026-11-30"
-        ) from None
-
-
-def _short(text: str, limit: int = 96) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
-def _entry(entry: Entry) -> dict[str, Any]:
-    annotation = entry.annotation.model_dump(mode="json") if entry.annotation else None
-    return {"claim": entry.claim.model_dump(mode="json"), "annotation": annotation}
-
-
-def _change(change: Change) -> dict[str, Any]:
-    return {
-        "claim_id": change.claim_id,
-        "kind": change.kind,
-        "before": _entry(change.before) if change.before else None,
-        "after": _entry(change.after) if change.after else None,
-    }
-
-
-def _change_line(change: Change) -> str:
-    labels = " -> ".join(
-        str(entry.label or "unlabelled") for entry in (change.before, change.after) if entry
-    )
-    new = change.after or change.before
-    reason = new.annotation.rationale if new and new.annotation else ""
-    return f"{change.claim_id}  {change.kind}  {labels}\n  {_short(reason) or 'no reason recorded'}"
-
-
 def _show_claim(version: BenchmarkVersion, entry: Entry, as_json: bool) -> None:
     if as_json:
-        print_json(_entry(entry))
+        print_json(entry_json(entry))
         return
     claim, annotation = entry.claim, entry.annotation
     say(f"{claim.id}{'  (retired)' if entry.retired else ''}\n  {claim.text}")

@@ -32,6 +32,9 @@ def plan(
         ),
     ] = None,
     root: Root = None,
+    auditors: Annotated[
+        Path, typer.Option(help="Folder with the auditors' files, for a spec of rounds.")
+    ] = Path("auditors"),
     repeat: Annotated[
         int | None, typer.Option(min=1, help="As of `deepfact ab`.", show_default=False)
     ] = None,
@@ -53,7 +56,17 @@ def plan(
 
     keys = _keys(config)
     if "auditors" in keys:
-        found = plan_round(read_yaml(config, RoundSpec), root=root, seconds_per_call=seconds)
+        from deepfact.auditors import read_auditors
+        from deepfact.running.run_state import auditor_names
+
+        rounds = read_yaml(config, RoundSpec)
+        found = plan_round(
+            rounds,
+            auditors=read_auditors(auditor_names(rounds), auditors),
+            folder=out or Path("results") / rounds.name,
+            root=root,
+            seconds_per_call=seconds,
+        )
     elif "verifier" in keys and "arms" not in keys:
         check = read_yaml(config, RegressSpec)
         folder = out or Path("results") / check.name
@@ -92,7 +105,7 @@ def show_plan(found: Plan, *, as_json: bool) -> None:
                 arm.arm,
                 ", ".join(arm.models),
                 f"{arm.votes} ({arm.answered} stored)",
-                str(arm.calls),
+                f"at most {arm.calls}" if arm.at_most and arm.calls else str(arm.calls),
                 f"~{arm.input_tokens}",
                 f"~{arm.output_tokens} ({arm.output_from})" if arm.calls else "0",
                 _usd(arm.usd, arm.unpriced),
@@ -104,12 +117,16 @@ def show_plan(found: Plan, *, as_json: bool) -> None:
     print_table(columns, rows, title=f"{found.name}: {found.claims} claims{times}")
     unpriced = tuple(sorted({model for arm in found.arms for model in arm.unpriced}))
     typer.echo(
-        f"in all: {found.calls} calls, {_usd(found.usd, unpriced)} live, "
+        f"in all: {_most(found)}{found.calls} calls, {_usd(found.usd, unpriced)} live, "
         f"{_usd(found.usd_batched, unpriced)} batched, about {found.minutes:.1f} minutes live"
     )
     for words in found.notes:
         note(words)
     typer.echo("nothing was asked")
+
+
+def _most(found: Plan) -> str:
+    return "at most " if any(arm.at_most and arm.calls for arm in found.arms) else ""
 
 
 def _usd(value: float | None, unpriced: tuple[str, ...]) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="The prompts that verifiers use: versioned, locked once released.",
+    help="The prompts that verifiers and auditors use: versioned, locked once released.",
 )
 
 Folder = Annotated[
@@ -77,7 +77,9 @@ def show(prompt: Name, folder: Folder = None, as_json: Json = False) -> None:
             {
                 **_card(found),
                 "about": found.front.about,
-                "verdict": found.front.verdict.model_dump(mode="json"),
+                **found.front.model_dump(
+                    mode="json", include={"verdict", "decision"}, exclude_none=True
+                ),
                 "output_schema": found.front.output_schema,
                 "system": found.system,
                 "user": found.user,

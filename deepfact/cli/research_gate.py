@@ -17,6 +17,7 @@ from deepfact.cli.output import note, print_json, progress
 from deepfact.vocabulary import SourceRole, Trust
 
 if TYPE_CHECKING:
+    from deepfact.research.workflow import ResearchSpec
     from deepfact.research_records import ResearchReport, SkepticResult, Thresholds
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.")]
@@ -50,7 +51,8 @@ def mount(app: typer.Typer) -> None:
          "deepfact research report results/indexers --writer writer.yaml"),
         (run, "deepfact research run 'Is Indexer A the fastest implementation?' --sources papers "
          "--cards cards.yaml\n\ndeepfact research run 'How large is Town G?' --sources notes "
-         "--role primary --out results/town"),
+         "--role primary --out results/town\n\ndeepfact research run 'How large is Town G?' "
+         "--sources search --search-config search.yaml --dry-run"),
         (check, "deepfact research check ledger.json --junit junit.xml --markdown report.md"),
     ):  # fmt: skip
         app.command(epilog=f"Examples:\n\n{examples}")(command)
@@ -155,7 +157,19 @@ def report(
 
 def run(
     question: Annotated[str, typer.Argument(help="What is asked.")],
-    sources: Annotated[Path, typer.Option(help="Folder of text files (txt, md, rst, csv, tsv).")],
+    sources: Annotated[
+        str, typer.Option(help="Folder of text files (txt, md, rst, csv, tsv); or: search.")
+    ],
+    search_config: Annotated[
+        Path | None,
+        typer.Option(help="With --sources search: YAML file that says whom to ask."),
+    ] = None,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Search and fetch nothing that is not stored.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what a search would ask for, and stop.")
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the run.  [default: results/research-<hash>]")
     ] = None,
@@ -184,7 +198,8 @@ def run(
     date: Annotated[str, typer.Option(help="What the run is as of.  [default: today]")] = "",
     as_json: Json = False,
 ) -> None:
-    """Research a question in a folder of texts; running it again goes on where it stopped.
+    """Research a question in a folder of texts, or by a search; running it again goes on where it
+    stopped.
 
     Exit code 1 when the report is incomplete.
     """
@@ -198,7 +213,8 @@ def run(
     when = before.date if before is not None and not date else parse_date(date, "--date")
     spec = ResearchSpec(
         question=question,
-        sources=str(sources),
+        sources=sources,
+        search=str(search_config) if search_config else "",
         cards=str(cards) if cards else "",
         role=role,
         trust=trust,
@@ -211,8 +227,11 @@ def run(
         thresholds=thresholds_of(thresholds_file, require_verified=True),
         date=when,
     )
+    if dry_run:
+        _show_plan(spec, folder, replay=replay, as_json=as_json)
+        return
     with progress() as watch:
-        made = run_research(spec, folder, watch=watch)
+        made = run_research(spec, folder, replay=replay, watch=watch)
     finish(made, as_json=as_json, where=str(folder / "report.html"))
     if not made.skeptic.ok:
         raise typer.Exit(1)
@@ -268,6 +287,16 @@ def finish(made: ResearchReport, *, as_json: bool, where: str = "") -> None:
     _show(made.skeptic)
     if where:
         typer.echo(f"report: {where}")
+
+
+def _show_plan(spec: ResearchSpec, folder: Path, *, replay: bool, as_json: bool) -> None:
+    """What a search would ask for. Nothing is asked, nothing is written."""
+    from deepfact.cli.search import show_plan
+    from deepfact.research.searched import opened_search, queries_of
+
+    web = opened_search(spec, folder, replay=replay)
+    plan = web.plan(queries_of(spec.question, web.spec), most_pages=spec.max_sources)
+    show_plan(plan, as_json=as_json)
 
 
 def _show(found: SkepticResult) -> None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deepfact.cli import bench_change, round_replay
+from deepfact.cli.branches import note_base_taken, note_run_branched
 from deepfact.cli.options import Json, Root
 from deepfact.cli.output import note, print_json, print_table, progress, show_rate
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from deepfact.run_records import RunRecord
 
 app = typer.Typer(no_args_is_help=True, help="Audit-then-Score rounds: run, go on, status, report.")
+app.command(epilog=round_replay.EXAMPLES)(round_replay.replay)
 
 Open = Annotated[bool, typer.Option("--open", help="Show the report in the browser at the end.")]
 Out = Annotated[
@@ -63,6 +66,7 @@ def run(
         return
     with progress() as watch:
         record = run_rounds(spec, folder, auditors=declared, root=root, watch=watch)
+    note_run_branched(record, folder, root)
     _finish(record, folder, open_report=open_report, as_json=as_json)
 
 
@@ -80,8 +84,12 @@ def resume(
     from deepfact.round import resume as go_on
 
     folder = run_folder(target)
+    if (folder / "merge.json").is_file():
+        bench_change.finish(folder, root=root, as_json=as_json)
+        return
     with progress() as watch:
         record = go_on(folder, root=root, watch=watch)
+    note_run_branched(record, folder, root)
     _finish(record, folder, open_report=open_report, as_json=as_json)
 
 
@@ -108,12 +116,13 @@ def report(target: Target, root: Root = None, open_report: Open = False) -> None
     """Write the reports of a run again from its record, and say where they are."""
     from deepfact.api import read_run
     from deepfact.reports.write import write_reports
+    from deepfact.running.audit_stats import read_stats
     from deepfact.store.locate import run_benchmark
 
     folder = run_folder(target)
     record = read_run(folder)
     store = run_benchmark(record.spec, folder, root)
-    write_reports(record, folder, store.sources)
+    write_reports(record, folder, store.sources, read_stats(folder, root))
     typer.echo(f"report: {folder / 'report.html'}")
     if open_report:
         typer.launch(str(folder / "report.html"))
@@ -145,6 +154,7 @@ def run_folder(target: Path) -> Path:
 
 
 def _plan(spec: Any, auditors: Any, folder: Path, root: Path | None) -> None:
+    from deepfact.auditors.specs import in_words
     from deepfact.run_records import SavedSpec
     from deepfact.running.run_state import check_auditors, check_folder, checked_stages
     from deepfact.store.locate import load_version
@@ -155,12 +165,13 @@ def _plan(spec: Any, auditors: Any, folder: Path, root: Path | None) -> None:
     check_auditors(stages, version)
     typer.echo(f"{spec.name}: {len(stages)} rounds on {version}, {len(version.claims)} claims")
     for number, stage in enumerate(stages, 1):
-        people = ", ".join(f"{auditor.name} ({auditor.kind})" for auditor in stage.auditors)
+        people = ", ".join(map(in_words, stage.auditors))
         typer.echo(f"  round {number}: challenger {stage.challenger.label}; auditors {people}")
     for verifier in spec.scored:
         typer.echo(f"  scored beside: {verifier.label}")
     where = "a copy in the results folder" if spec.commit_to == "run" else str(version.store.folder)
     typer.echo(f"  new versions go to {where}; results to {folder}")
+    note_base_taken(version)
     typer.echo("dry run: nothing was done")
 
 

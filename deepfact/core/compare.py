@@ -281,7 +281,7 @@ def paired_difference(
         unverified=open_,
         gained=rate(only_other, n, unverified=open_),
         lost=rate(only_first, n, unverified=open_),
-        difference=_difference([(report, b - a) for report, a, b in pairs], seed),
+        difference=mean_change([(report, b - a) for report, a, b in pairs], seed),
         p_value=mcnemar(only_first, only_other),
         detectable=detectable_difference(n, only_first + only_other),
     )
@@ -298,8 +298,13 @@ def mcnemar(only_first: int, only_other: int) -> float:
     return float(binomtest(only_first, discordant, 0.5).pvalue)
 
 
-def _difference(changes: Sequence[tuple[str, int]], seed: int) -> Estimate:
-    """The mean change with a percentile bootstrap interval that draws whole reports."""
+def mean_change(changes: Sequence[tuple[str, int]], seed: int) -> Estimate:
+    """The mean change with a percentile bootstrap interval that draws whole reports.
+
+    Args:
+        changes: the report of each claim, and its change: -1, 0 or 1.
+        seed: of the bootstrap.
+    """
     n = len(changes)
     if n == 0:
         return Estimate(value=None, n=0, method=BOOTSTRAP)

@@ -58,7 +58,7 @@ def score(
         seed: of the bootstrap.
     """
     ids = list(key)
-    answers = [_answer(outcomes.get(claim_id)) for claim_id in ids]
+    answers = [answer_of(outcomes.get(claim_id)) for claim_id in ids]
     right = [answer == key[claim_id] for claim_id, answer in zip(ids, answers, strict=True)]
     unverified = sum(answer is None for answer in answers)
     binary = sum(
@@ -83,7 +83,8 @@ def score(
     )
 
 
-def _answer(outcome: Outcome | None) -> Label | None:
+def answer_of(outcome: Outcome | None) -> Label | None:
+    """The label of a verdict; None for a failure, and for no outcome at all."""
     return outcome.label if isinstance(outcome, Verdict) else None
 
 
@@ -166,7 +167,7 @@ def _clustered(
     sampled = np.tensordot(weights, tables, axes=1)
     whole = tables.sum(axis=0, keepdims=True)
     estimates = []
-    for statistic in (_accuracy, _macro_f1):
+    for statistic in (_accuracy, macro_f1_of):
         values = statistic(sampled)
         low, high = map(float, np.nanpercentile(values, [2.5, 97.5]))
         shown = len(clusters) > 1
@@ -189,7 +190,7 @@ def _accuracy(tables: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return result
 
 
-def _macro_f1(tables: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def macro_f1_of(tables: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Macro-F1 of each table, over labels that its key has. Shapes as `_accuracy`."""
     import numpy as np
 

@@ -5,7 +5,7 @@ Pure. An auditor's reason travels word for word into the ruling and the revision
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from datetime import datetime
 from typing import Mapping, Sequence
 
@@ -38,31 +38,73 @@ def decided_label(case: Case, adjudication: Adjudication) -> Label | None:
 
 
 def rule(
-    case: Case, key: CaseKey, adjudications: Sequence[Adjudication], policy: PolicySpec
+    case: Case,
+    key: CaseKey,
+    adjudications: Sequence[Adjudication],
+    policy: PolicySpec,
+    weights: Mapping[str, float] | None = None,
 ) -> Ruling:
     """The ruling on one case.
 
     ``single``: the first auditor's decision. ``majority``: a label that more than half of the
-    auditors decided for. ``unanimous``: a label that all decided for. Otherwise unresolved,
-    and the label stays.
+    auditors decided for. ``unanimous``: a label that all decided for. ``weighted``: a label whose
+    votes weigh more than half of all. Otherwise unresolved, and the label stays; but where the
+    auditors split and the policy names a tie-breaker who has decided, that decision alone counts.
 
     Args:
         case: as the auditors saw it.
         key: which side is the benchmark's.
         adjudications: in the order of the auditors in the spec.
         policy: how many must agree.
+        weights: of each auditor's vote, with ``weighted`` only; nothing for one not named.
     """
-    considered = adjudications[:1] if policy.rule is PolicyRule.SINGLE else adjudications
-    votes = Counter(decided_label(case, adjudication) for adjudication in considered)
-    label, count = votes.most_common(1)[0] if votes else (None, 0)
-    needed = len(considered) if policy.rule is PolicyRule.UNANIMOUS else len(considered) // 2 + 1
-    if label is None or count < needed:
+    last = [made for made in adjudications if made.auditor == policy.tie_breaker]
+    others = [made for made in adjudications if made.auditor != policy.tie_breaker]
+    if last and split(case, others, policy):
+        return _ruling(case, key, last, decided_label(case, last[0]))
+    considered = others[:1] if policy.rule is PolicyRule.SINGLE else others
+    return _ruling(case, key, considered, _agreed(case, considered, policy, weights or {}))
+
+
+def split(case: Case, adjudications: Sequence[Adjudication], policy: PolicySpec) -> bool:
+    """Whether auditors decided differently and no label wins under the policy."""
+    different = len({decided_label(case, made) for made in adjudications}) > 1
+    return different and _agreed(case, adjudications, policy, {}) is None
+
+
+def _agreed(
+    case: Case,
+    considered: Sequence[Adjudication],
+    policy: PolicySpec,
+    weights: Mapping[str, float],
+) -> Label | None:
+    """The label that wins under the policy's rule; None when none does."""
+    votes: dict[Label | None, list[float]] = {}
+    for made in considered:
+        weight = weights.get(made.auditor, 0.0) if policy.rule is PolicyRule.WEIGHTED else 1.0
+        votes.setdefault(decided_label(case, made), []).append(weight)
+    total = math.fsum(weight for given in votes.values() for weight in given)
+    for label, given in votes.items():
+        # A hair more than half: sums of floats that are equal on paper are no majority.
+        wins = 2 * math.fsum(given) > total * (1 + 1e-12)
+        if policy.rule is PolicyRule.UNANIMOUS:
+            wins = len(given) == len(considered)
+        if wins:
+            return label
+    return None
+
+
+def _ruling(
+    case: Case, key: CaseKey, considered: Sequence[Adjudication], label: Label | None
+) -> Ruling:
+    """The ruling by which ``label`` stands, or by which nothing is decided."""
+    if label is None:
         return Ruling(
             case_id=case.id,
             claim_id=key.claim_id,
             kind=RulingKind.UNRESOLVED,
             auditors=tuple(adjudication.auditor for adjudication in considered),
-            reason=_why_unresolved(considered, votes),
+            reason=_why_unresolved(case, considered),
         )
     deciding = [a for a in considered if decided_label(case, a) == label]
     incumbent, challenger = sides(case, key)
@@ -77,10 +119,11 @@ def rule(
     )
 
 
-def _why_unresolved(considered: Sequence[Adjudication], votes: Counter[Label | None]) -> str:
+def _why_unresolved(case: Case, considered: Sequence[Adjudication]) -> str:
     if not considered:
         return "no reason recorded"
-    return considered[0].rationale if len(votes) == 1 else "the auditors disagree"
+    alike = len({decided_label(case, made) for made in considered}) == 1
+    return considered[0].rationale if alike else "the auditors disagree"
 
 
 def sides(case: Case, key: CaseKey) -> tuple[Position, Position]:
@@ -111,7 +154,7 @@ def revise(
     for case, key, ruling in zip(cases, keys, rulings, strict=True):
         if ruling.kind is not RulingKind.REVISE or ruling.label is None:
             continue
-        who = " + ".join(ruling.auditors)
+        who = " + ".join(_writers(ruling, adjudications[case.id]))
         annotation = Annotation(
             label=ruling.label,
             **_argument(case, key, ruling, adjudications[case.id]),
@@ -133,6 +176,16 @@ def revise(
     return revisions
 
 
+def _writers(ruling: Ruling, adjudications: Sequence[Adjudication]) -> list[str]:
+    """The auditors whose decision a label is; a panel, then those of it who decided, so that no
+    person is asked later about a label of their own."""
+    names = list(ruling.auditors)
+    for made in adjudications:
+        if made.auditor in ruling.auditors and made.deliberation is not None:
+            names += made.deliberation.decided_by
+    return names
+
+
 def _argument(
     case: Case, key: CaseKey, ruling: Ruling, adjudications: Sequence[Adjudication]
 ) -> dict[str, object]:
@@ -147,4 +200,8 @@ def _argument(
             "contradictions": challenger.contradictions,
         }
     own = next(a for a in adjudications if decided_label(case, a) == ruling.label)
-    return {"rationale": own.rationale, "evidence": own.evidence}
+    return {
+        "rationale": own.rationale,
+        "evidence": own.evidence,
+        "contradictions": own.contradictions,
+    }

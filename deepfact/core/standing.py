@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from deepfact.records import Adjudication
-from deepfact.run_records import Adjudicated, AuditClosed, JournalEvent, VersionCommitted, Withdrawn
+from deepfact.run_records import (
+    Adjudicated,
+    AuditClosed,
+    Escalated,
+    JournalEvent,
+    VersionCommitted,
+    Withdrawn,
+)
 
 Made = tuple[int, str, str]
 """Round, case id and auditor's name."""
@@ -25,6 +32,15 @@ def standing_adjudications(events: Iterable[JournalEvent]) -> dict[Made, Adjudic
         elif isinstance(event, Withdrawn):
             standing.pop((event.round, event.case_id, event.auditor), None)
     return standing
+
+
+def escalations(events: Iterable[JournalEvent]) -> dict[Made, str]:
+    """Who was asked, by round, case and panel, because the panel's members came to no label."""
+    return {
+        (event.round, event.case_id, event.panel): event.to
+        for event in events
+        if isinstance(event, Escalated)
+    }
 
 
 def steps_taken(events: Iterable[JournalEvent], made: Made) -> int:

@@ -8,18 +8,46 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Sequence,
+)
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from deepfact.errors import DeepFactError, RunIncomplete
 from deepfact.records import Claim, FailureReason, Outcome, Verdict, VerificationFailure
 
+T = TypeVar("T")
 Verify = Callable[[Claim, Any], Any]
 VerifyAll = Callable[[Sequence[Claim], Any], Iterable[Any]]
 
 
+@runtime_checkable
+class VerifiesGroups(Protocol):
+    """A verifier that is asked about several related claims at once."""
+
+    def groups(self, claims: Sequence[Claim]) -> Sequence[Sequence[Claim]]:
+        """Which claims go together: every claim in exactly one group, the same every time."""
+        ...
+
+    def verify_group(self, claims: Sequence[Claim], context: Any) -> Awaitable[Iterable[Any]]:
+        """An outcome for each claim of a group, in any order."""
+        ...
+
+
 def run_verifier(
-    verifier: Any, claims: Sequence[Claim], context: Any, *, name: str, concurrency: int = 8
+    verifier: Any,
+    claims: Sequence[Claim],
+    context: Any,
+    *,
+    name: str,
+    concurrency: int = 8,
+    among: Sequence[Claim] | None = None,
 ) -> Iterator[Outcome]:
     """An outcome for each claim, as they come.
 
@@ -28,11 +56,14 @@ def run_verifier(
 
     Args:
         verifier: has ``verify(claim, context)``, plain or a coroutine; or ``verify_all(claims,
-            context)``, which yields outcomes in any order. One with ``aclose()`` is closed.
+            context)``, which yields outcomes in any order; or `VerifiesGroups`. One with
+            ``aclose()`` is closed.
         claims: what to ask about; ids are unique.
         context: handed to the verifier as it is.
         name: put on outcomes that do not name their verifier.
         concurrency: how many coroutines run at once; plain functions run one after another.
+        among: the claims that groups are made of, ``claims`` among them, so that a run that goes
+            on asks about the same groups as before; ``claims`` itself when left out.
 
     Raises:
         RunIncomplete: answers are missing; asking again later goes on.
@@ -40,8 +71,15 @@ def run_verifier(
     """
     if hasattr(verifier, "verify_all"):
         outcomes: Iterator[Outcome | RunIncomplete] = _matched(verifier.verify_all, claims, context)
+    elif isinstance(verifier, VerifiesGroups):
+        groups = open_groups(verifier, claims, among)
+        outcomes = _concurrent(
+            verifier, groups, lambda group: ask_group(verifier, *group, context), concurrency
+        )
     elif inspect.iscoroutinefunction(verifier.verify):
-        outcomes = _concurrent(verifier, claims, context, concurrency)
+        outcomes = _concurrent(
+            verifier, claims, lambda one: _one_async(verifier.verify, one, context), concurrency
+        )
     else:
         outcomes = (_one(verifier.verify, claim, context) for claim in claims)
     owed: list[RunIncomplete] = []
@@ -126,23 +164,69 @@ def _matched(verify_all: VerifyAll, claims: Sequence[Claim], context: Any) -> It
         yield failed(claim, reason, detail)
 
 
+def open_groups(
+    verifier: VerifiesGroups, claims: Sequence[Claim], among: Sequence[Claim] | None = None
+) -> list[tuple[Sequence[Claim], Sequence[Claim]]]:
+    """The groups in which there is something to ask, each with those of its claims that are open.
+
+    A group is asked about whole, since its requests are those of all its claims: what was asked
+    before is answered from the store. A claim that the verifier left out is a group of its own.
+    """
+    wanted = {claim.id for claim in claims}
+    groups: list[tuple[Sequence[Claim], Sequence[Claim]]] = [
+        (group, [one for one in group if one.id in wanted])
+        for group in verifier.groups(claims if among is None else among)
+    ]
+    grouped = {one.id for _, some in groups for one in some}
+    found = [pair for pair in groups if pair[1]]
+    return found + [([claim], [claim]) for claim in claims if claim.id not in grouped]
+
+
+async def ask_group(
+    verifier: VerifiesGroups, group: Sequence[Claim], asked: Sequence[Claim], context: Any
+) -> list[Outcome | RunIncomplete]:
+    """An outcome for each claim that is asked about, matched by id, or why it must wait. Answers
+    about others are dropped; of several about one claim the first counts."""
+    reason, detail = FailureReason.NO_ANSWER, "the verifier did not answer this claim"
+    answers: list[Any] = []
+    try:
+        answers = list(await verifier.verify_group(group, context))
+    except RunIncomplete as error:
+        return [error for _ in asked]
+    except DeepFactError:
+        raise
+    except Exception as error:
+        reason, detail = _reason(error)
+    by_id: dict[str, Any] = {}
+    for answer in answers:
+        by_id.setdefault(str(getattr(answer, "claim_id", "")), answer)
+    return [
+        _checked(by_id[one.id], one) if one.id in by_id else failed(one, reason, detail)
+        for one in asked
+    ]
+
+
 def _concurrent(
-    verifier: Any, claims: Sequence[Claim], context: Any, concurrency: int
+    verifier: Any,
+    work: Sequence[T],
+    ask: Callable[[T], Coroutine[Any, Any, list[Outcome | RunIncomplete]]],
+    concurrency: int,
 ) -> Iterator[Outcome | RunIncomplete]:
     """Coroutines, at most ``concurrency`` at once, driven from plain code one outcome at a time."""
 
     async def outcomes() -> AsyncIterator[Outcome | RunIncomplete]:
-        waiting = iter(claims)
-        running: set[asyncio.Task[Outcome | RunIncomplete]] = set()
+        waiting = iter(work)
+        running: set[asyncio.Task[list[Outcome | RunIncomplete]]] = set()
         try:
             while True:
-                while len(running) < max(concurrency, 1) and (claim := next(waiting, None)):
-                    running.add(asyncio.create_task(_one_async(verifier.verify, claim, context)))
+                while len(running) < max(concurrency, 1) and (one := next(waiting, None)):
+                    running.add(asyncio.create_task(ask(one)))
                 if not running:
                     return
                 done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
-                    yield task.result()
+                    for outcome in task.result():
+                        yield outcome
         finally:
             for task in running:
                 task.cancel()
@@ -164,12 +248,12 @@ async def _next(stream: AsyncIterator[Outcome | RunIncomplete]) -> Outcome | Run
     return await anext(stream)
 
 
-async def _one_async(verify: Verify, claim: Claim, context: Any) -> Outcome | RunIncomplete:
+async def _one_async(verify: Verify, claim: Claim, context: Any) -> list[Outcome | RunIncomplete]:
     try:
-        return _checked(await verify(claim, context), claim)
+        return [_checked(await verify(claim, context), claim)]
     except RunIncomplete as error:
-        return error
+        return [error]
     except DeepFactError:
         raise
     except Exception as error:
-        return failed(claim, *_reason(error))
+        return [failed(claim, *_reason(error))]

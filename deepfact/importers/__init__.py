@@ -28,6 +28,7 @@ FORMATS = {
     "halueval": "deepfact.importers.halueval:read",
     "deepfact-bench": "deepfact.importers.deepfact_bench:read",
     "research": "deepfact.importers.research:read",
+    "report": "deepfact.importers.report:read",
     "jsonl": "deepfact.importers.generic:read_jsonl",
     "csv": "deepfact.importers.generic:read_csv",
 }

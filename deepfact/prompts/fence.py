@@ -11,11 +11,14 @@ from __future__ import annotations
 import re
 import unicodedata
 
-FENCES = ("claim", "context", "sources")
+FENCES = (
+    "claim", "claims", "context", "sources", "candidates", "evidence", "side_a", "side_b",
+    "searches",
+)  # fmt: skip
 """Elements of a prompt inside which data may stand."""
 
-INNER = ("source", "title", "about", "text")
-"""Elements that a rendered source is made of."""
+INNER = ("source", "title", "about", "text", "around", "element", "quote")
+"""Elements that a rendered source, claim or piece of evidence is made of."""
 
 _NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _BACK = {"amp": "&", "lt": "<", "gt": ">"}

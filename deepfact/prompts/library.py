@@ -11,10 +11,11 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Any, Iterable, Literal
+from typing import Any, Iterable, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from deepfact.errors import ConfigError, InputError, IntegrityError, did_you_mean
 from deepfact.records import Label, PromptRef, Record, sha256_of
@@ -38,6 +39,25 @@ class VerdictRule(Record):
     """The values that count against the claim."""
 
 
+class Move(StrEnum):
+    """What an auditing model may answer: a decision, or that it wants to search first."""
+
+    A = "a"
+    B = "b"
+    NEITHER = "neither"
+    CANNOT_TELL = "cannot_tell"
+    SEARCH = "search"
+
+
+class DecisionRule(Record):
+    """How an auditing model's answer is read: never by guessing, always by this table."""
+
+    field: str
+    """The field of the answer that carries the decision."""
+    moves: dict[str, Move] = Field(min_length=1)
+    """What each of its values means."""
+
+
 class FrontMatter(Record):
     """What stands at the top of a prompt's file."""
 
@@ -48,8 +68,22 @@ class FrontMatter(Record):
     """What changed since the version before, and why."""
     about: str = ""
     output: Literal["json"] = "json"
-    verdict: VerdictRule
+    verdict: VerdictRule | None = None
+    """With the role ``verifier``."""
+    decision: DecisionRule | None = None
+    """With the role ``auditor``."""
+    step: str = ""
+    """With a prompt of a pipeline: the step that reads its answer, see `deepfact.prompts.steps`."""
     output_schema: dict[str, Any]
+
+    @model_validator(mode="after")
+    def _one_table(self) -> Self:
+        tables = (self.verdict is not None) + (self.decision is not None)
+        if tables + bool(self.step) != 1:
+            raise ValueError(
+                "a prompt has either a verdict or a decision, and a table to read it, or a step"
+            )
+        return self
 
 
 @dataclass(frozen=True)

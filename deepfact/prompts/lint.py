@@ -16,16 +16,25 @@ from deepfact.prompts.fence import FENCES
 from deepfact.prompts.library import Prompt, files_in, read_lock, read_prompt
 from deepfact.prompts.render import ROLES, VARIABLE, Role, variables
 from deepfact.prompts.schema import unknown_keywords, words_of
+from deepfact.prompts.steps import STEPS, parts_of
 
-ANSWER_FIELDS = frozenset(
-    ("claim_id", "claim", "rationale", "grounds", "contradiction", "qualifications", "found",
-     "evidence")
-)  # fmt: skip
-"""Fields of an answer that a panel reads, beside the one that carries the verdict."""
-NEEDED = ("claim_id", "claim", "rationale", "grounds", "evidence")
-_TAG = re.compile(r"<(/?[a-z]+)>")
+ANSWER_FIELDS = {
+    "verifier": frozenset(
+        ("claim_id", "claim", "rationale", "grounds", "contradiction", "qualifications", "found",
+         "evidence")
+    ),
+    "auditor": frozenset(
+        ("claim_id", "claim", "rationale", "queries", "contradiction", "evidence", "label")
+    ),
+}  # fmt: skip
+"""By role: fields of an answer that are read, beside the one that carries verdict or decision."""
+NEEDED = {
+    "verifier": ("claim_id", "claim", "rationale", "grounds", "evidence"),
+    "auditor": ("claim_id", "claim", "rationale", "contradiction", "evidence", "label"),
+}
+_TAG = re.compile(r"<(/?[a-z_]+)>")
 _BACKTICKED = re.compile(r"`([^`\n]+)`")
-_NO_WORD = re.compile(r"</?[a-z]+>|&[a-z]+;|&#x[0-9A-F]+;|S\d+|true|false|null")
+_NO_WORD = re.compile(r"</?[a-z_]+>|&[a-z]+;|&#x[0-9A-F]+;|[SEQ]\d+|true|false|null")
 
 
 @dataclass(frozen=True)
@@ -106,6 +115,12 @@ def _lock(prompt: Prompt, lock: dict[str, str]) -> Iterator[Finding]:
 
 def _variables(prompt: Prompt) -> Iterator[Finding]:
     role = ROLES.get(prompt.role)
+    if prompt.front.step:
+        if prompt.front.step not in STEPS:
+            hint = did_you_mean(prompt.front.step, STEPS)
+            yield "step", f"there is no step {prompt.front.step!r}", hint, "error"
+            return
+        role = STEPS[prompt.front.step].role
     if role is None:
         yield "role", f"unknown role {prompt.role!r}", did_you_mean(prompt.role, ROLES), "error"
         return
@@ -151,23 +166,60 @@ def _schema(prompt: Prompt) -> Iterator[Finding]:
     if schema.get("type") != "object" or schema.get("additionalProperties") is not False:
         fix = "type: object and additionalProperties: false"
         yield "schema", "the output schema must be a closed object", fix, "error"
+    if prompt.front.step:
+        yield from _step_parts(prompt)
+        return
     properties = schema.get("properties", {})
-    verdict = prompt.front.verdict
-    for name in (*NEEDED, verdict.field):
+    table = prompt.front.verdict or prompt.front.decision
+    if table is None or prompt.role not in ANSWER_FIELDS:
+        return  # the role is unknown, which is said elsewhere
+    if (prompt.front.decision is not None) != (prompt.role == "auditor"):
+        needs = "decision" if prompt.role == "auditor" else "verdict"
+        yield "schema", f"a prompt of this role needs a {needs} table", "", "error"
+        return
+    for name in (*NEEDED[prompt.role], table.field):
         if name not in properties or name not in schema.get("required", ()):
             yield "schema", f"the output schema does not require {name!r}", "", "error"
+    known_fields = ANSWER_FIELDS[prompt.role]
     for name in properties:
-        if name not in ANSWER_FIELDS and name != verdict.field:
-            hint = did_you_mean(name, {*ANSWER_FIELDS, verdict.field})
+        if name not in known_fields and name != table.field:
+            hint = did_you_mean(name, {*known_fields, table.field})
             yield "schema", f"nothing reads the field {name!r}", hint, "error"
-    field = properties.get(verdict.field, {})
+    yield from _table(prompt, properties.get(table.field, {}), table.field)
+
+
+def _step_parts(prompt: Prompt) -> Iterator[Finding]:
+    """Parts of the answer that the step needs and the schema does not require, or nobody reads."""
+    step = STEPS.get(prompt.front.step)
+    if step is None:
+        return  # said elsewhere
+    parts = dict(parts_of(prompt.front.output_schema))
+    for name in sorted(step.reads):
+        if not parts.get(name, False):
+            yield "schema", f"the output schema does not require {name!r}", "", "error"
+    for name in sorted(parts.keys() - step.reads):
+        yield "schema", f"nothing reads {name!r}", did_you_mean(name, step.reads), "error"
+
+
+def _table(prompt: Prompt, field: dict[str, Any], name: str) -> Iterator[Finding]:
+    """Words of the table that the schema does not know, and the other way round."""
+    kind = "decision's moves" if prompt.front.decision is not None else "verdict's labels"
+    words = _table_words(prompt)
     values = {"true", "false"} if field.get("type") == "boolean" else set(field.get("enum", ()))
-    for word in sorted(set(verdict.labels) ^ values):
-        where = "the verdict's labels" if word in values else f"the schema's {verdict.field!r}"
+    for word in sorted(set(words) ^ values):
+        where = f"the {kind}" if word in values else f"the schema's {name!r}"
         yield "labels", f"{word!r} is not among {where}", did_you_mean(word, values), "error"
-    for word in sorted(set(verdict.refuting) - set(verdict.labels)):
-        hint = did_you_mean(word, verdict.labels)
-        yield "labels", f"refuting: {word!r} is not among the verdict's labels", hint, "error"
+    for word in sorted(set(prompt.front.verdict.refuting if prompt.front.verdict else ())):
+        if word not in words:
+            hint = did_you_mean(word, words)
+            yield "labels", f"refuting: {word!r} is not among the verdict's labels", hint, "error"
+
+
+def _table_words(prompt: Prompt) -> list[str]:
+    """The words that a verdict or a decision may be."""
+    if prompt.front.verdict is not None:
+        return list(prompt.front.verdict.labels)
+    return list(prompt.front.decision.moves) if prompt.front.decision is not None else []
 
 
 def _words(prompt: Prompt) -> Iterator[Finding]:
@@ -179,7 +231,8 @@ def _words(prompt: Prompt) -> Iterator[Finding]:
         if word not in known and not _NO_WORD.fullmatch(word):
             hint = did_you_mean(word, known)
             yield "labels", f"`{word}` is not a word of the output schema", hint, "error"
-    for word in prompt.front.verdict.labels:
+    what = "verdict" if prompt.front.verdict is not None else "decision"
+    for word in _table_words(prompt):
         if word not in mentioned:
             fix = "say in the text when it applies, with the word in backticks"
-            yield "labels", f"the verdict `{word}` is never explained", fix, "warning"
+            yield "labels", f"the {what} `{word}` is never explained", fix, "warning"

@@ -39,6 +39,11 @@ ROLES: Mapping[str, Role] = {
         optional=frozenset(("context", "persona")),
         data=frozenset(("claim", "context", "sources")),
     ),
+    "auditor": Role(
+        required=frozenset(("claim_id", "claim", "side_a", "side_b", "sources")),
+        optional=frozenset(("context", "searches")),
+        data=frozenset(("claim", "context", "side_a", "side_b", "sources", "searches")),
+    ),
 }
 
 
@@ -52,6 +57,8 @@ class Shown:
     text: str
     """What is shown of its text; omissions are marked."""
     cited: bool = True
+    because: str = ""
+    """Why a source that is not cited is shown; found by search when empty."""
 
 
 def source_block(shown: Shown) -> str:
@@ -60,7 +67,8 @@ def source_block(shown: Shown) -> str:
     about = f"role: {source.role}; trust: {source.trust}"
     if source.published:
         about += f"; published: {source.published}"
-    about += "; cited by the claim's author" if shown.cited else "; not cited, found by search"
+    why = shown.because or "found by search"
+    about += "; cited by the claim's author" if shown.cited else f"; not cited, {why}"
     return (
         f'<source id="{shown.tag}">\n<title>{one_line(source.title)}</title>\n'
         f"<about>{one_line(about)}</about>\n<text>\n{escape(shown.text)}\n</text>\n</source>"
@@ -99,6 +107,15 @@ def render(
             where=str(prompt.path),
             fix="leave the personas out, or use a prompt with {{persona}} in it",
         )
+    return fill(prompt, values)
+
+
+def fill(prompt: Prompt, values: Mapping[str, str]) -> tuple[str, str]:
+    """System and user part with values filled in as they are: whoever gives them escapes them.
+
+    Raises:
+        ConfigError: the prompt uses a variable that is not among them.
+    """
     return _filled(prompt, prompt.system, values), _filled(prompt, prompt.user, values)
 
 

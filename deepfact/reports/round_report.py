@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from typing import Any, Mapping
 
+from deepfact.measure_records import AuditStats
 from deepfact.records import Label, Source, canonical_json, sha256_of
-from deepfact.reports import plots, templating
+from deepfact.reports import fitting, plots, templating
+from deepfact.reports.audit_view import measured
 from deepfact.reports.summary import SIMULATED
-from deepfact.reports.view import NO_REASON, ReportView, RoundView
-from deepfact.run_records import RunRecord, ScoreSheet
+from deepfact.reports.view import NO_REASON, ReportView, RoundView, texts_of
+from deepfact.run_records import RoundRecord, RunRecord, ScoreSheet
 
 SHADES = 8
 """Steps of shading in a confusion matrix; the style sheet has a class for each."""
@@ -24,28 +26,49 @@ _SECRET_NAME = re.compile(
 _SECRET_URL = re.compile(r"://[^/\s@]+@")
 
 
-def render_html(record: RunRecord, sources: Mapping[str, Source]) -> str:
+def render_html(
+    record: RunRecord, sources: Mapping[str, Source], stats: AuditStats | None = None
+) -> str:
     """The report as one HTML page that needs nothing beside it.
 
     Args:
         record: the run, complete or pending.
         sources: the benchmark's sources by id; only those that are quoted are read.
+        stats: what its auditors did, from its journal, where that is known.
     """
-    view = ReportView(record, sources)
-    environment = templating.html_environment()
-    return environment.get_template("round.html.j2").render(
-        **_words(view), dots=_dots, evolution=plots.evolution, shade=shade
-    )
+    whole = _html(ReportView(record, sources, stats))
+    if fitting.size(whole) <= fitting.BYTES:
+        return whole
+    # What everything but the texts takes is known from a page with little text.
+    for bare, least in ((False, fitting.READABLE), (True, fitting.SHORTEST)):
+        texts = list(texts_of(record, bare=bare))
+        short = _html(ReportView(record, sources, stats, limit=least, bare=bare))
+        room = fitting.BYTES - fitting.size(short) + fitting.taken(texts, least)
+        limit = fitting.longest(texts, room)
+        if limit >= least:
+            break
+    return _html(ReportView(record, sources, stats, limit=limit, bare=bare))
 
 
-def render_markdown(record: RunRecord, sources: Mapping[str, Source]) -> str:
-    """The report as Markdown (GitHub's dialect, for its tables).
+def _html(view: ReportView) -> str:
+    template = templating.html_environment().get_template("round.html.j2")
+    return template.render(
+        **_words(view), dots=_dots, shade=shade, coefficients=_coefficients,
+        evolution=lambda: _evolution(view.record),
+    )  # fmt: skip
+
+
+def render_markdown(
+    record: RunRecord, sources: Mapping[str, Source], stats: AuditStats | None = None
+) -> str:
+    """The report as Markdown (GitHub's dialect, for its tables), with every text in full.
 
     Args:
         record: the run, complete or pending.
         sources: the benchmark's sources by id; only those that are quoted are read.
+        stats: what its auditors did, from its journal, where that is known.
     """
-    view = ReportView(record, sources)
+    view = ReportView(record, sources, stats)
     environment = templating.markdown_environment()
     text = environment.get_template("round.md.j2").render(**_words(view))
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
@@ -70,6 +93,7 @@ def _words(view: ReportView) -> dict[str, Any]:
         "labels": [str(label) for label in Label],
         "no_reason": NO_REASON,
         "strata_of": strata_of,
+        "measured": measured(view.record.rounds),
         "simulated_words": SIMULATED,
         "spec_hash": sha256_of(view.record.spec.canonical()),
         "spec_json": canonical_json(without_secrets(view.record.spec.model_dump(mode="json"))),
@@ -88,6 +112,24 @@ def _dots(ident: str, view: RoundView) -> Any:
         if key in sheets
     ]
     return plots.dots(ident, f"Accuracy in round {view.record.round}", points)
+
+
+def _evolution(record: RunRecord) -> Any:
+    """The evolution curve: versions, and auditors in the rounds between them."""
+    auditors = [
+        (number, score.auditor, score.microgold) for number, score in measured(record.rounds)
+    ]
+    changed = [done.base.version != done.result.version for done in record.rounds]
+    # A round that changed nothing has no version after it to be drawn before.
+    shown = auditors if all(changed) else []
+    return plots.evolution("plot-evolution", record.microgold, shown)
+
+
+def _coefficients(ident: str, round_: RoundRecord) -> Any:
+    """Krippendorff's alpha of each group of a round's cases."""
+    groups = round_.agreement.groups if round_.agreement else ()
+    title = f"Krippendorff's alpha in round {round_.round}"
+    return plots.coefficients(ident, title, [(group.of, group.alpha) for group in groups])
 
 
 def without_secrets(value: Any) -> Any:

@@ -31,6 +31,8 @@ class Quote:
     found: bool
     disputed: str = ""
     """The words of the claim that the quote is said to refute."""
+    named: bool = True
+    """Its source is named by title; by number alone otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,17 @@ class Card:
 class SourceCards:
     """Looks quotes up and remembers which sources they came from."""
 
-    def __init__(self, sources: Mapping[str, Source]) -> None:
-        self._sources = sources
+    def __init__(
+        self, sources: Mapping[str, Source], *, short: bool = False, texts: int = ALL_TEXTS
+    ) -> None:
+        """
+        Args:
+            sources: the benchmark's, by id.
+            short: for a report that would grow too long: quotes name their source by number
+                alone, and a text is left out once there is no room for it.
+            texts: bytes of texts of sources to show.
+        """
+        self._sources, self._short, self._room = sources, short, texts
         self._cards: dict[str, Card] = {}
         self._found: dict[tuple[str, str], Span | None] = {}
 
@@ -91,12 +102,14 @@ class SourceCards:
 
     def shown(self) -> list[tuple[Card, list[Piece]]]:
         """Every quoted source with its text, whole while there is room."""
-        room = ALL_TEXTS
+        room = self._room
         result: list[tuple[Card, list[Piece]]] = []
         for card in self._cards.values():
             text = card.source.text if card.source else ""
             whole = len(text) <= WHOLE_TEXT and _size(text) <= room
             cut = pieces(text, card.spans, limit=len(text) if whole else 0) if text else []
+            if self._short and room < sum(_size(piece.text) for piece in cut):
+                cut = []
             room -= sum(_size(piece.text) for piece in cut)
             result.append((card, cut))
         return result
@@ -111,7 +124,8 @@ class SourceCards:
             self._found[source, words] = span
             if span is not None:
                 card.spans.append((span.start, span.end))
-        return Quote(words, stance, card, self._found[source, words] is not None, disputed)
+        found = self._found[source, words] is not None
+        return Quote(words, stance, card, found, disputed, named=not self._short)
 
 
 def _size(text: str) -> int:

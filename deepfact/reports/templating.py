@@ -109,6 +109,11 @@ def interval(low: float, high: float) -> str:
     return f"{100 * low:.1f}–{100 * high:.1f}\u00a0%"
 
 
+def signed(value: float) -> str:
+    """A figure with three decimals that may be below 0, with a minus sign and no hyphen."""
+    return f"{value:.3f}".replace("-", "−")
+
+
 def rate_words(rate: Rate) -> str:
     """A rate in one line of plain text, with all that it may not be shown without."""
     if rate.value is None:
@@ -147,6 +152,7 @@ def _environment(finalize: Callable[[Any], Markup]) -> Environment:
     environment.filters |= {
         "percent": percent,
         "decimal": "{:.3f}".format,
+        "signed": signed,
         "href": safe_href,
         "listed": listed,
     }

@@ -9,10 +9,11 @@ Pure: no I/O, no markup, no clock.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Mapping
+from typing import Iterable, Iterator, Mapping
 
+from deepfact.measure_records import AuditStats
 from deepfact.records import (
     Adjudication,
     Annotation,
@@ -29,7 +30,9 @@ from deepfact.records import (
     Verdict,
     VerificationFailure,
 )
-from deepfact.reports.source_cards import Note, Quote, SourceCards
+from deepfact.reports.audit_view import CrossAudit, cross_audit, policy_of, policy_words
+from deepfact.reports.fitting import REASONS, fitted
+from deepfact.reports.source_cards import ALL_TEXTS, Note, Quote, SourceCards
 from deepfact.reports.summary import keys_of, label_changes
 from deepfact.run_records import RoundRecord, RunRecord, RunStatus, ScoreSheet
 
@@ -41,6 +44,26 @@ OUTCOMES = {
     Label.INCONCLUSIVE: "inconclusive",
 }
 """What a verdict of each label is called in the tally; a failure is ``unverified``."""
+
+
+def texts_of(record: RunRecord, *, bare: bool = False) -> Iterator[str]:
+    """Every text that a report cuts when it would grow too long, as often as it is shown.
+
+    Args:
+        bare: as for `ReportView`.
+    """
+    of_sides, of_decisions = (1, 0) if bare else (None, None)
+    for done in record.rounds:
+        for case in done.cases:
+            for side in (case.a, case.b):
+                yield side.rationale
+                yield from [one.quote for one in side.contradictions][:of_sides]
+                yield from [one.quote for one in side.evidence][:of_sides]
+        for made in done.adjudications:
+            members = made.deliberation.members if made.deliberation else ()
+            for voice in (made, *members):
+                yield from (voice.rationale, voice.notes)
+                yield from [one.quote for one in voice.evidence][:of_decisions]
 
 
 def reason(text: str) -> str:
@@ -68,8 +91,11 @@ class DecisionView:
     simulated: bool
     words: str
     rationale: str
+    """Empty where it is the reason of the ruling, which is told already."""
     evidence: tuple[Quote, ...]
     notes: str
+    members: tuple[DecisionView, ...] = ()
+    """Those of a panel, where a panel decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +150,8 @@ class RoundView:
     failures: tuple[VerificationFailure, ...]
     failure_counts: tuple[tuple[str, int], ...]
     controls: Counter[str]
+    policy: str
+    """By which decisions became rulings, in words."""
     waiting: int
 
     def unscored(self, key: str) -> str:
@@ -146,9 +174,28 @@ class RoundView:
 class ReportView:
     """Everything a round report shows."""
 
-    def __init__(self, record: RunRecord, sources: Mapping[str, Source]) -> None:
+    def __init__(
+        self,
+        record: RunRecord,
+        sources: Mapping[str, Source],
+        stats: AuditStats | None = None,
+        *,
+        limit: int | None = None,
+        bare: bool = False,
+    ) -> None:
+        """
+        Args:
+            record: the run.
+            sources: the benchmark's sources by id.
+            stats: what its auditors did, where that is known.
+            limit: characters of arguments, quotes and decisions to show; all when None.
+            bare: show one quote of each side and none of decisions, and cut reasons as well.
+        """
         self.record = record
-        self.sources = SourceCards(sources)
+        self.stats = stats
+        self.limit, self.bare = limit, bare
+        texts = ALL_TEXTS if limit is None else 0 if bare else ALL_TEXTS // 3
+        self.sources = SourceCards(sources, short=limit is not None, texts=texts)
         self.simulated = {a.auditor for r in record.rounds for a in r.auditors if a.simulated}
         self.claims = {case.claim.id: case.claim for r in record.rounds for case in r.cases}
         self.cases: list[CaseView] = []
@@ -178,6 +225,11 @@ class ReportView:
     def controls(self) -> list[CaseView]:
         """Decided controls."""
         return [case for case in self.cases if case.control]
+
+    @cached_property
+    def crossed(self) -> CrossAudit | None:
+        """Auditors by challengers; None when only one challenger challenged."""
+        return cross_audit(self.record.rounds)
 
     @cached_property
     def anchors(self) -> dict[str, str]:
@@ -214,19 +266,30 @@ class ReportView:
                 failures=failures,
                 failure_counts=tuple(sorted(counts.items(), key=lambda x: (-x[1], x[0]))),
                 controls=Counter(case.ruling for case in self.cases[before:] if case.control),
+                policy=policy_words(policy_of(self.record, round_)),
                 waiting=waiting,
             )
         )
 
     def _side(self, who: str, position: Position) -> Side:
+        # What is quoted as a contradiction need not be quoted again as evidence.
+        told = {(one.source, one.quote) for one in position.contradictions}
+        evidence = [one for one in position.evidence if (one.source, one.quote) not in told]
         return Side(
             who,
             str(position.label),
-            reason(position.rationale),
-            tuple(map(self.sources.evidence, position.evidence)),
-            tuple(map(self.sources.contradiction, position.contradictions)),
+            fitted(reason(position.rationale), self.limit),
+            self._fit(map(self.sources.evidence, evidence)),
+            self._fit(map(self.sources.contradiction, position.contradictions)),
             tuple(map(self.sources.qualification, position.qualifications)),
         )
+
+    def _fit(self, quotes: Iterable[Quote]) -> tuple[Quote, ...]:
+        found = [replace(quote, text=fitted(quote.text, self.limit)) for quote in quotes]
+        return tuple(found[:1] if self.bare else found)
+
+    def _reason(self, text: str) -> str:
+        return fitted(reason(text), REASONS if self.bare else None)
 
     def _case(
         self, round_: RoundRecord, case: Case, key: CaseKey, ruling: Ruling | None
@@ -234,7 +297,7 @@ class ReportView:
         first = key.incumbent == "a"
         ours, theirs = (case.a, case.b) if first else (case.b, case.a)
         decisions = tuple(
-            self._decision(adjudication, key)
+            self._decision(adjudication, key, ruling.reason if ruling else "")
             for adjudication in round_.adjudications
             if adjudication.case_id == case.id
         )
@@ -250,13 +313,14 @@ class ReportView:
             ruling=str(ruling.kind) if ruling else "no ruling",
             accepted=bool(ruling and ruling.accepts_challenge),
             after=str(ruling.label) if ruling and ruling.label else "",
-            reason=reason(ruling.reason) if ruling else NO_REASON,
+            reason=self._reason(ruling.reason) if ruling else NO_REASON,
             auditors=auditors,
             simulated=any(name in self.simulated for name in auditors),
             decisions=decisions,
         )
 
-    def _decision(self, adjudication: Adjudication, key: CaseKey) -> DecisionView:
+    def _decision(self, adjudication: Adjudication, key: CaseKey, told: str = "") -> DecisionView:
+        """A decision; ``told`` is the reason of the ruling, which stands above it."""
         if adjudication.decision is Decision.CANNOT_TELL:
             words = "cannot tell"
         elif adjudication.decision is Decision.NEITHER:
@@ -270,10 +334,17 @@ class ReportView:
             adjudication.auditor,
             adjudication.auditor in self.simulated,
             words,
-            reason(adjudication.rationale),
-            tuple(map(self.sources.evidence, adjudication.evidence)),
-            adjudication.notes,
+            ""
+            if adjudication.rationale == told
+            else fitted(reason(adjudication.rationale), self.limit),
+            () if self.bare else self._fit(map(self.sources.evidence, adjudication.evidence)),
+            fitted(adjudication.notes, self.limit),
+            self._voices(adjudication, key),
         )
+
+    def _voices(self, adjudication: Adjudication, key: CaseKey) -> tuple[DecisionView, ...]:
+        members = adjudication.deliberation.members if adjudication.deliberation else ()
+        return tuple(self._decision(member, key) for member in members)
 
     def _revision(
         self,
@@ -297,7 +368,7 @@ class ReportView:
             claim=revision.claim or self.claims.get(revision.claim_id),
             before=case.benchmark.label if case else "",
             after=str(annotation.label) if annotation else "",
-            why=reason(revision.why),
+            why=self._reason(revision.why),
             rationale=said,
             notes=tuple(map(self.sources.qualification, notes)),
             case=case,

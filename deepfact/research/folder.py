@@ -7,19 +7,13 @@ for all files or in a YAML file of cards; never by the source itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from deepfact.errors import InputError, did_you_mean
 from deepfact.records import Record, Source, SourceRole, Trust
-from deepfact.store.files import read_text
+from deepfact.retrievers.folder import FoundFile
 from deepfact.store.specs import read_yaml
-
-ENDINGS = (".txt", ".md", ".rst", ".csv", ".tsv")
-"""Files that are read; others are listed as left out."""
-LARGEST = 4 * 1024 * 1024
-"""Bytes of the largest file that is read."""
 
 
 class CardFields(Record):
@@ -38,46 +32,6 @@ class CardFile(Record):
     """A YAML file of cards: ``sources: {study.txt: {role: primary, url: ...}}``."""
 
     sources: dict[str, CardFields]
-
-
-@dataclass(frozen=True)
-class FoundFile:
-    """One file of the folder: its name in it, its text, or why it is left out."""
-
-    name: str
-    text: str = ""
-    why_not: str = ""
-
-
-def read_folder(folder: Path) -> list[FoundFile]:
-    """Every file of a folder and its subfolders, by name; hidden ones are not looked at.
-
-    Raises:
-        InputError: there is no such folder.
-    """
-    if not folder.is_dir():
-        raise InputError("there is no such folder", where=str(folder), fix="see --sources")
-    found = []
-    for path in sorted(folder.rglob("*")):
-        inside = path.relative_to(folder)
-        if not path.is_file() or any(part.startswith(".") for part in inside.parts):
-            continue
-        found.append(_read(path, inside.as_posix()))
-    return found
-
-
-def _read(path: Path, name: str) -> FoundFile:
-    if path.is_symlink():
-        return FoundFile(name, why_not="a link to somewhere else")
-    if path.suffix.lower() not in ENDINGS:
-        return FoundFile(name, why_not=f"not one of {', '.join(ENDINGS)}")
-    if path.stat().st_size > LARGEST:
-        return FoundFile(name, why_not=f"larger than {LARGEST // 1024 // 1024} MB")
-    try:
-        text = read_text(path)
-    except InputError as error:
-        return FoundFile(name, why_not=error.what)
-    return FoundFile(name, text) if text.strip() else FoundFile(name, why_not="empty")
 
 
 def read_cards(path: Path | None, names: list[str]) -> Mapping[str, CardFields]:

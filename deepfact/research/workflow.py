@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import AwareDatetime, Field
 
@@ -23,7 +23,7 @@ from deepfact.errors import InputError, ResultsExistError, RunIncomplete
 from deepfact.records import FileRecord, Source, SourceRole, Trust, canonical_json, sha256_of
 from deepfact.research.asking import ModelSpec
 from deepfact.research.extract import extract_claims
-from deepfact.research.folder import CardFields, FoundFile, read_cards, read_folder, source_of
+from deepfact.research.folder import CardFields, read_cards, source_of
 from deepfact.research.gate import compile_report
 from deepfact.research.ledgers import make_card
 from deepfact.research.model_extract import Extracted, extract_by_model
@@ -38,6 +38,7 @@ from deepfact.research_records import (
     Standing,
     Thresholds,
 )
+from deepfact.retrievers.folder import FoundFile, read_folder
 from deepfact.retrievers.words import stems
 from deepfact.running.run_state import Progress, Watcher
 from deepfact.store.files import read_record, write_text
@@ -45,7 +46,12 @@ from deepfact.store.ledger import LedgerStore
 from deepfact.store.ledger_records import ClaimAdded, QuestionSet
 from deepfact.store.specs import read_yaml
 
+if TYPE_CHECKING:
+    from deepfact.retrievers.web.searching import WebSearch
+
 WHO = "deepfact research run"
+SEARCH = "search"
+"""What ``sources`` says when they are searched for."""
 STAGES = ("scope", "search", "fetch", "extract", "verify", "synthesize")
 
 
@@ -54,7 +60,9 @@ class ResearchSpec(FileRecord):
 
     question: str = Field(min_length=1)
     sources: str = Field(min_length=1)
-    """A folder of text files."""
+    """A folder of text files; or ``search``."""
+    search: str = ""
+    """With ``search``: the YAML file that says whom to ask."""
     cards: str = ""
     """A YAML file that says what the sources are."""
     role: SourceRole = SourceRole.SECONDARY
@@ -94,12 +102,15 @@ class _Run:
     store: LedgerStore
     watch: Watcher
 
+    def path(self, name: str) -> Path:
+        """The file of a stage."""
+        return self.folder / "stages" / f"{STAGES.index(name) + 1}-{name}.json"
+
     def stage(
         self, name: str, given: dict[str, Any], work: Callable[[], dict[str, Any]]
     ) -> dict[str, Any]:
         """The output of a stage: from its file when that was made of the same input."""
-        number = STAGES.index(name) + 1
-        path = self.folder / "stages" / f"{number}-{name}.json"
+        path = self.path(name)
         if path.is_file():
             done = read_record(path, StageRecord)
             if canonical_json(done.input) == canonical_json(given):
@@ -112,13 +123,14 @@ class _Run:
 
 
 def run_research(
-    spec: ResearchSpec, folder: Path, *, watch: Watcher = lambda _: None
+    spec: ResearchSpec, folder: Path, *, replay: bool = False, watch: Watcher = lambda _: None
 ) -> ResearchReport:
     """Run a research run, or go on with it.
 
     Args:
         spec: what is asked for.
         folder: the run's folder; it is made, or holds an earlier start of this run.
+        replay: with a search: take results and pages from its store only.
         watch: is told of progress.
 
     Returns:
@@ -126,21 +138,18 @@ def run_research(
 
     Raises:
         InputError: sources, cards, verifier or folder do not fit.
+        RunIncomplete: a search or a model owes answers; the same command goes on.
     """
     name, verifier = verifier_of(spec.verifier, folder)
     check_folder(spec, folder)
+    web = _opened(spec, folder, replay)
     with LedgerStore(folder) as store:
         write_text(folder / "spec.json", spec.model_dump_json(indent=1) + "\n")
         run = _Run(spec, folder, store, watch)
         about = QuestionSet(question=spec.question, as_of=spec.date)
         store.add([about], who=WHO, when=spec.date)
         scope = run.stage("scope", {"question": spec.question}, lambda: _scope(spec))
-        files = {file.name: file for file in read_folder(Path(spec.sources))}
-        given = {"terms": scope["terms"], "files": _inventory(run, files)}
-        search = run.stage("search", given, lambda: _search(run, scope["terms"], files))
-        fetched = run.stage(
-            "fetch", {"chosen": search["chosen"]}, lambda: _fetch(run, files, search)
-        )
+        fetched = _from_web(run, web) if web else _from_folder(run, scope["terms"])
         given = {"cards": fetched["cards"], "claims_per_source": spec.claims_per_source}
         run.stage("extract", given, lambda: _extract(run, fetched["cards"]))
         # Claims that somebody added by hand since are verified like those extracted here.
@@ -186,6 +195,56 @@ def check_folder(spec: ResearchSpec, folder: Path) -> None:
 # --- stages ------------------------------------------------------------------------------
 
 
+def _from_folder(run: _Run, terms: list[str]) -> dict[str, Any]:
+    """Search and Fetch in a folder of text files."""
+    files = {file.name: file for file in read_folder(Path(run.spec.sources))}
+    given = {"terms": terms, "files": _inventory(run, files)}
+    search = run.stage("search", given, lambda: _search(run, terms, files))
+    return run.stage("fetch", {"chosen": search["chosen"]}, lambda: _fetch(run, files, search))
+
+
+def _opened(spec: ResearchSpec, folder: Path, replay: bool) -> WebSearch | None:
+    """The search that the sources come from; None when they are in a folder."""
+    if spec.sources != SEARCH and not spec.search and not replay:
+        return None
+    from deepfact.research.searched import opened_search
+
+    return opened_search(spec, folder, replay=replay)
+
+
+def _from_web(run: _Run, web: WebSearch) -> dict[str, Any]:
+    """Search and Fetch by a search engine.
+
+    Raises:
+        InputError: the search's config was changed since the run began.
+    """
+    from deepfact.research.searched import fetch_all, queries_of, search_all
+
+    queries = queries_of(run.spec.question, web.spec)
+    given = {"queries": queries, "search": web.spec.asked(), "max_sources": run.spec.max_sources}
+    path = run.path("search")
+    if path.is_file() and canonical_json(read_record(path, StageRecord).input) != canonical_json(
+        given
+    ):
+        raise InputError(
+            "the search config was changed since this run began",
+            where=run.spec.search,
+            fix="start a new run with --out; what is fetched must be what was searched for",
+        )
+    search = run.stage(
+        "search", given, lambda: search_all(web, queries, run.spec.max_sources, run.watch)
+    )
+
+    def fetch() -> dict[str, Any]:
+        cards, rest = fetch_all(web, search["chosen"], run.watch)
+        run.store.add_cards(list(cards.values()), who=WHO, when=run.spec.date)
+        flagged = {url: list(card.flags) for url, card in cards.items() if card.flags}
+        ids = {url: card.source.id for url, card in cards.items()}
+        return {"cards": ids, "flagged": flagged, **rest}
+
+    return run.stage("fetch", {"chosen": search["chosen"]}, fetch)
+
+
 def _scope(spec: ResearchSpec) -> dict[str, Any]:
     """The words that sources and claims are looked for by."""
     terms = list(dict.fromkeys(stems(spec.question)))
@@ -201,7 +260,7 @@ def _inventory(run: _Run, files: dict[str, FoundFile]) -> dict[str, str]:
         InputError: a file that was searched is gone or was changed since.
     """
     now = {name: sha256_of(file.text) for name, file in files.items() if not file.why_not}
-    path = run.folder / "stages" / f"{STAGES.index('search') + 1}-search.json"
+    path = run.path("search")
     if path.is_file():
         before: dict[str, str] = read_record(path, StageRecord).input["files"]
         for name in sorted(set(before) | set(now)):

@@ -27,7 +27,7 @@ class BM25Retriever:
     def __init__(self, sources: Iterable[Source]) -> None:
         self.passages: list[Passage] = [p for source in sources for p in passages(source)]
         self._stems = [stems(passage.text) for passage in self.passages]
-        self._index = _build(self._stems)
+        self._index = build_bm25(self._stems)
 
     def stems_of(self, position: int) -> list[str]:
         """Stems of the passage at ``position`` in `passages`."""
@@ -53,12 +53,13 @@ class BM25Retriever:
                 span=self.passages[at].span,
                 text=self.passages[at].text,
                 score=score,
+                found_by="bm25",
             )
             for score, at in self.ranked(query)[: max(limit, 0)]
         ]
 
 
-def _build(corpus: list[list[str]]) -> Any:
+def build_bm25(corpus: list[list[str]]) -> Any:
     """The index, or None when there is not a single word to index (bm25s refuses that)."""
     if not any(corpus):
         return None

@@ -15,7 +15,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Protocol, Sequence
 
 from deepfact.errors import ConfigError, DeepFactError, RunIncomplete
-from deepfact.executors.local import failed, run_verifier
+from deepfact.executors.local import (
+    VerifiesGroups,
+    ask_group,
+    failed,
+    open_groups,
+    run_verifier,
+)
 from deepfact.records import (
     Claim,
     FailureReason,
@@ -215,25 +221,21 @@ class _Asking:
                     else ()
                 ):
                     self._take(arm, number, outcome, ())
-        work = iter(
-            [
-                (claim, self.arms[place])
-                for claim, place in schedule(self.claims.claims, len(self.arms), seed)
-                if not self._has(self.arms[place], number, claim)
-            ]
-        )
+        work = iter(self._work(number, seed))
 
         async def worker() -> None:
-            for claim, arm in work:
+            for arm, group, wanted in work:
                 await asyncio.sleep(0)  # plain verifiers never wait; an interrupt must get through
                 calls: list[float] = []
                 CALLS.set(calls)
-                try:
-                    outcome = await ask(arm, claim, self.claims.context)
-                except RunIncomplete as error:
-                    self._open.append(error)
-                    continue
-                self._take(arm, number, outcome, tuple(calls))
+                outcomes = await ask_about(arm, group, wanted, self.claims.context)
+                for outcome in outcomes:
+                    if isinstance(outcome, RunIncomplete):
+                        self._open.append(outcome)
+                        continue
+                    # The calls of a group are the first claim's: they are to be counted once.
+                    self._take(arm, number, outcome, tuple(calls))
+                    calls = []
 
         workers = [asyncio.create_task(worker()) for _ in range(width)]
         try:
@@ -242,6 +244,28 @@ class _Asking:
             for task in workers:
                 task.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
+
+    def _work(
+        self, number: int, seed: int
+    ) -> Iterator[tuple[Arm, Sequence[Claim], Sequence[Claim]]]:
+        """What is to be asked, in the order of the schedule: an arm, the claims it is asked about
+        together, and those of them whose outcome is wanted. A group has the place of its claim
+        that comes first."""
+        claims = self.claims.claims
+        grouped: dict[str, dict[str, tuple[Sequence[Claim], Sequence[Claim]]]] = {}
+        for arm in self.arms:
+            if isinstance(arm.verifier, VerifiesGroups):
+                left = [claim for claim in claims if not self._has(arm, number, claim)]
+                pairs = open_groups(arm.verifier, left, claims)
+                grouped[arm.name] = {one.id: pair for pair in pairs for one in pair[1]}
+        done: set[tuple[str, str]] = set()
+        for claim, place in schedule(claims, len(self.arms), seed):
+            arm = self.arms[place]
+            if self._has(arm, number, claim) or (arm.name, claim.id) in done:
+                continue
+            group, wanted = grouped.get(arm.name, {}).get(claim.id, ([claim], [claim]))
+            done.update((arm.name, one.id) for one in wanted)
+            yield arm, group, wanted
 
     def _has(self, arm: Arm, number: int, claim: Claim) -> bool:
         return claim.id in self.outcomes[arm.name, number]
@@ -275,6 +299,26 @@ class _Asking:
             claims=len(self._open),
             requests=requests,
         )
+
+
+async def ask_about(
+    arm: Arm, group: Sequence[Claim], wanted: Sequence[Claim], context: Context
+) -> list[Outcome | RunIncomplete]:
+    """The outcomes of one arm on the claims that are wanted, each of which has one or must wait.
+
+    Raises:
+        DeepFactError: the run is to stop.
+    """
+    if isinstance(arm.verifier, VerifiesGroups):
+        outcomes = await ask_group(arm.verifier, group, wanted, context)
+        return [
+            one if isinstance(one, RunIncomplete) else one.model_copy(update={"verifier": arm.name})
+            for one in outcomes
+        ]
+    try:
+        return [await ask(arm, wanted[0], context)]
+    except RunIncomplete as error:
+        return [error]
 
 
 async def ask(arm: Arm, claim: Claim, context: Context) -> Outcome:

@@ -8,22 +8,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deepfact.auditors import base as auditing
+from deepfact.auditors.specs import PANEL, everybody, is_simulated, judges_itself
 from deepfact.core import metrics
+from deepfact.core.agreement import agreement, units_of
 from deepfact.core.audit import Docket
+from deepfact.core.bias import biases
 from deepfact.core.revise import decided_label, sides
 from deepfact.records import Adjudication, CaseKind, Label, Outcome, Revision, Ruling
 from deepfact.reports.write import write_reports
 from deepfact.run_records import (
     AuditorScore,
     AuditorSpec,
+    AuditorWeight,
     MicroGoldScore,
     RoundRecord,
     RunRecord,
     RunStatus,
     ScoreSheet,
 )
+from deepfact.running.annotators import annotator_scores
+from deepfact.running.audit_stats import stats_of
 from deepfact.running.run_state import Run, Stage
+from deepfact.store import seal
 from deepfact.store.benchmark import BenchmarkVersion
 from deepfact.store.files import read_text, write_text
 from deepfact.version import VERSION
@@ -43,6 +49,8 @@ class RoundDone:
     revisions: list[Revision]
     outcomes: dict[str, dict[str, Outcome]]
     """By verifier name and claim id: the challenger's and those of the verifiers scored with it."""
+    weights: tuple[AuditorWeight, ...] = ()
+    """What each auditor's vote weighed, under the rule ``weighted``."""
 
 
 def round_record(run: Run, done: RoundDone) -> RoundRecord:
@@ -54,6 +62,7 @@ def round_record(run: Run, done: RoundDone) -> RoundRecord:
         if verifier != challenger:
             scores += _scores(run, verifier, done, set())
     adjudications, cases = done.adjudications, done.docket.cases
+    auditors = [spec.name for spec in done.stage.auditors]
     return RoundRecord(
         round=done.number,
         base=done.before.ref,
@@ -69,9 +78,15 @@ def round_record(run: Run, done: RoundDone) -> RoundRecord:
         revisions=tuple(done.revisions),
         scores=tuple(scores),
         auditors=tuple(
-            _auditor_score(run, auditor, done.docket, adjudications)
-            for auditor in done.stage.auditors
+            _auditor_score(run, done, auditor, panel)
+            for top in done.stage.auditors
+            for auditor, panel in _seats(top)
         ),
+        policy=done.stage.policy,
+        weights=done.weights,
+        agreement=agreement(units_of(cases, adjudications), seed=run.spec.seed),
+        bias=biases(cases, done.docket.keys, adjudications, run.microgold_labels, auditors),
+        annotators=tuple(annotator_scores(done.after.state, run.microgold)),
     )
 
 
@@ -84,16 +99,26 @@ def finish(run: Run, rounds: Sequence[RoundRecord], waiting: Sequence[str] = ())
         spec=run.spec,
         auditors=run.auditors,
         date=run.date,
-        rounds=tuple(rounds),
+        rounds=tuple(
+            round_.model_copy(update={"annotators": ()}) if waiting else round_ for round_ in rounds
+        ),
         microgold=tuple(microgold_curve(run, rounds)),
         waiting=tuple(waiting),
-        simulated=any(auditor.kind == auditing.SIMULATED for auditor in run.auditors),
+        simulated=any(map(is_simulated, run.auditors)),
     )
     write_text(run.journal.folder / "record.json", record.model_dump_json(indent=1) + "\n")
-    write_reports(record, run.journal.folder, run.base.sources)
+    stats = stats_of(record, run.journal.events, run.microgold_labels)
+    write_reports(record, run.journal.folder, run.base.sources, stats)
     if record.status is RunStatus.COMPLETE and run.spec.commit_to == "run":
         for path in sorted(run.store.keys.glob("*.jsonl")):
             write_text(run.store.folder / "keys" / path.name, read_text(path))
+            seal.record(
+                run.store.folder,
+                who=f"round {run.spec.name}",
+                when=run.date,
+                why="the benchmark's own key, copied when the run was complete",
+                only=[f"keys/{path.name}"],
+            )
     return record
 
 
@@ -141,15 +166,17 @@ def _labels(version: BenchmarkVersion) -> dict[str, Label]:
     return {entry.claim.id: entry.label for entry in version.state if entry.label}
 
 
-def _auditor_score(
-    run: Run, spec: AuditorSpec, docket: Docket, adjudications: dict[str, list[Adjudication]]
-) -> AuditorScore:
-    """What an auditor did, measured on micro-gold and on controls."""
+def _seats(spec: AuditorSpec) -> list[tuple[AuditorSpec, str]]:
+    """An auditor of the round, then the members of a panel with its name."""
+    members = everybody([spec]) if spec.kind == PANEL else ()
+    return [(spec, ""), *((member, spec.name) for member in members)]
+
+
+def _auditor_score(run: Run, done: RoundDone, spec: AuditorSpec, panel: str) -> AuditorScore:
+    """What an auditor did, on its own or on a panel, measured on micro-gold and on controls."""
     cases = cannot_tell = gold = gold_right = controls = upheld = 0
-    for case, key in zip(docket.cases, docket.keys, strict=True):
-        for adjudication in adjudications[case.id]:
-            if adjudication.auditor != spec.name:
-                continue
+    for case, key in zip(done.docket.cases, done.docket.keys, strict=True):
+        for adjudication in _made_by(spec.name, panel, done.adjudications[case.id]):
             label = decided_label(case, adjudication)
             cases += 1
             cannot_tell += label is None
@@ -159,12 +186,28 @@ def _auditor_score(
             if key.kind is CaseKind.CONTROL:
                 controls += 1
                 upheld += label == sides(case, key)[0].label
+    verifiers = (done.stage.challenger, *run.spec.scored)
     return AuditorScore(
         auditor=spec.name,
         about=spec.about,
-        simulated=spec.kind == auditing.SIMULATED,
+        simulated=is_simulated(spec),
         cases=cases,
         cannot_tell=cannot_tell,
         microgold=metrics.rate(gold_right, gold),
         controls_upheld=metrics.rate(upheld, controls),
+        panel=panel,
+        own_model=any(judges_itself(spec, verifier) for verifier in verifiers),
     )
+
+
+def _made_by(name: str, panel: str, adjudications: Sequence[Adjudication]) -> list[Adjudication]:
+    """An auditor's decisions on a case: of the round, or inside those of its panel."""
+    if not panel:
+        return [made for made in adjudications if made.auditor == name]
+    return [
+        member
+        for made in adjudications
+        if made.auditor == panel and made.deliberation is not None
+        for member in made.deliberation.members
+        if member.auditor == name
+    ]

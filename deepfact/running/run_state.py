@@ -14,16 +14,15 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from deepfact.auditors import base as auditing
+from deepfact.core.policy import why_unworkable
 from deepfact.core.standing import standing_adjudications
 from deepfact.errors import BenchmarkError, ConfigError, ResultsExistError
-from deepfact.records import KeyEntry, Outcome, canonical_json, sha256_of
+from deepfact.records import KeyEntry, Label, Outcome, canonical_json, sha256_of
 from deepfact.run_records import (
     Answered,
     AuditorSpec,
     CaseOpened,
     ControlSpec,
-    PolicyRule,
     PolicySpec,
     RoundSpec,
     RunRecord,
@@ -31,7 +30,10 @@ from deepfact.run_records import (
     RunStatus,
     SavedSpec,
     VerifierSpec,
+    VersionCommitted,
 )
+from deepfact.running.auditor_checks import check_auditors as check_auditors
+from deepfact.running.auditor_checks import check_seats
 from deepfact.store.benchmark import BenchmarkStore, BenchmarkVersion
 from deepfact.store.files import read_record, write_text
 from deepfact.store.journal import Journal, now, read_events
@@ -111,6 +113,11 @@ class Run:
     def microgold(self) -> dict[str, KeyEntry]:
         """The micro-gold key, for measuring."""
         return self.store.key("microgold")
+
+    @cached_property
+    def microgold_labels(self) -> dict[str, Label]:
+        """Known label of each micro-gold claim."""
+        return {claim_id: entry.label for claim_id, entry in self.microgold.items()}
 
     @cached_property
     def strata(self) -> dict[str, list[str]]:
@@ -211,17 +218,6 @@ def _only_begun(folder: Path) -> bool:
     return True
 
 
-def check_auditors(stages: Sequence[Stage], base: BenchmarkVersion) -> None:
-    """Build every auditor that is no person, so that a wrong option shows before a run begins.
-
-    Raises:
-        ConfigError: unknown kind or option, or a key that the benchmark does not have.
-    """
-    for auditor in {spec.name: spec for stage in stages for spec in stage.auditors}.values():
-        if auditor.kind != auditing.HUMAN:
-            auditing.build_auditor(auditor, sources=base.sources, answers=base.store.key)
-
-
 def stages_of(spec: RoundSpec, auditors: Sequence[AuditorSpec]) -> list[Stage]:
     """The settings of each round, as the spec has them."""
     declared = {auditor.name: auditor for auditor in auditors}
@@ -254,45 +250,10 @@ def checked_stages(spec: RoundSpec, auditors: Sequence[AuditorSpec]) -> list[Sta
                 fix="give each a `name` of its own",
             )
     for stage in stages:
-        if stage.policy.queue == "shared":
-            _check_shared(stage)
-        if stage.policy.per_case:
-            _check_per_case(stage, stage.policy.per_case)
-        for auditor in stage.auditors:
-            judges_itself = auditing.judges_itself(auditor, stage.challenger)
-            if judges_itself and not stage.policy.allow_self_judging:
-                raise ConfigError(
-                    f"auditor {auditor.name!r} would judge the challenges of its own model",
-                    fix="choose another auditor, or write `allow_self_judging: true` in the policy",
-                )
+        if problem := why_unworkable(stage.policy, [auditor.name for auditor in stage.auditors]):
+            raise ConfigError(problem[0], fix=problem[1])
+        check_seats(stage, spec.scored)
     return stages
-
-
-def _check_shared(stage: Stage) -> None:
-    if stage.policy.rule is not PolicyRule.SINGLE:
-        raise ConfigError(
-            f"a shared queue gives each case to one auditor, {stage.policy.rule} to all of them",
-            fix="write `queue: turns`, or `rule: single`",
-        )
-    for auditor in stage.auditors:
-        if auditor.kind != auditing.HUMAN:
-            raise ConfigError(
-                f"auditor {auditor.name!r} is no person, and only people share a queue",
-                fix="write `queue: turns`, or leave it out of the round",
-            )
-
-
-def _check_per_case(stage: Stage, count: int) -> None:
-    if stage.policy.rule is PolicyRule.SINGLE:
-        raise ConfigError(
-            "under the rule 'single' one auditor decides each case",
-            fix="leave `per_case` out, or write `rule: majority` or `rule: unanimous`",
-        )
-    if count > len(stage.auditors):
-        raise ConfigError(
-            f"{count} auditors are to decide each case, and the round has {len(stage.auditors)}",
-            fix="lower `per_case`, or name more auditors",
-        )
 
 
 def auditor_names(spec: RoundSpec) -> list[str]:
@@ -346,9 +307,12 @@ def run_status(folder: Path) -> StatusReport:
     number = max((event.round for event in events if isinstance(event, CaseOpened)), default=1)
     answered = Counter(event.verifier for event in events if isinstance(event, Answered))
     record = folder / "record.json"
+    complete = record.is_file() and read_record(record, RunRecord).status == RunStatus.COMPLETE
+    if saved.spec.challenger.kind == "merge":  # see `deepfact.merge_audit`; it keeps no record
+        complete = any(isinstance(event, VersionCommitted) for event in events)
     return StatusReport(
         name=saved.spec.name,
-        complete=record.is_file() and read_record(record, RunRecord).status == RunStatus.COMPLETE,
+        complete=complete,
         round=number,
         rounds=len(saved.spec.rounds),
         answered=dict(answered),

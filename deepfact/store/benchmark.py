@@ -6,6 +6,7 @@
       versions/<n>/sources.txt       ids of the sources that the version adds, one a line
       sources/                       content-addressed, see `deepfact.store.sources`
       keys/<which>.jsonl             known answers, kept apart; never given to who is measured
+      checksums.json                 hashes of what no manifest covers, see `deepfact.store.seal`
       CHANGELOG.md                   one line a version
       README.md                      the dataset card
 
@@ -37,7 +38,7 @@ from deepfact.records import (
     sha256_of,
 )
 from deepfact.run_records import VersionRef
-from deepfact.store import commits
+from deepfact.store import commits, seal
 from deepfact.store.files import (
     read_jsonl,
     read_record,
@@ -111,6 +112,7 @@ class BenchmarkStore:
         (staged / "versions").mkdir(parents=True)
         write_text(staged / "README.md", card)
         write_text(staged / "CHANGELOG.md", CHANGELOG_HEAD)
+        seal.record(staged, who="deepfact", why="written when the benchmark was made")
         if folder.is_dir():
             folder.rmdir()
         staged.replace(folder)
@@ -177,17 +179,50 @@ class BenchmarkStore:
         return manifest
 
     def lineage(self, version: int) -> list[Manifest]:
-        """The manifests from the first version to this one along the parents."""
+        """The manifests from the first version to this one along the parents.
+
+        Raises:
+            IntegrityError: a manifest is not the one that its child was made from.
+        """
         chain = [self.manifest(version)]
         while chain[-1].parent is not None:
-            child, parent = chain[-1], self.manifest(chain[-1].parent)
-            if sha256_of(self.manifest_bytes(parent.version)) != child.parent_manifest:
-                raise IntegrityError(
-                    f"not the manifest that version {child.version} was made from",
-                    where=str(self.version_folder(parent.version) / "manifest.json"),
-                )
-            chain.append(parent)
+            child = chain[-1]
+            chain.append(self._made_from(child, child.parent, child.parent_manifest))
         return chain[::-1]
+
+    def ancestry(self, version: int) -> list[Manifest]:
+        """As `lineage`, with the versions that merges brought in, oldest first."""
+        found: dict[int, Manifest] = {}
+        ahead = [self.manifest(version)]
+        while ahead:
+            child = ahead.pop()
+            if child.version not in found:
+                found[child.version] = child
+                ahead += [
+                    self._made_from(child, number, expected)
+                    for number, expected in (
+                        (child.parent, child.parent_manifest),
+                        (child.merged, child.merged_manifest),
+                    )
+                    if number is not None
+                ]
+        return [found[number] for number in sorted(found)]
+
+    def _made_from(self, child: Manifest, number: int | None, expected: str | None) -> Manifest:
+        parent = self.manifest(number or 0)
+        if sha256_of(self.manifest_bytes(parent.version)) != expected:
+            raise IntegrityError(
+                f"not the manifest that version {child.version} was made from",
+                where=str(self.version_folder(parent.version) / "manifest.json"),
+            )
+        return parent
+
+    def heads(self) -> list[int]:
+        """The versions that no other version was made from: more than one after two people, or
+        two runs, went on from the same version."""
+        manifests = [self.manifest(version) for version in self.versions()]
+        used = {number for made in manifests for number in (made.parent, made.merged)}
+        return [made.version for made in manifests if made.version not in used]
 
     def manifest_bytes(self, version: int) -> bytes:
         """The bytes of a version's manifest, as its children's hashes cover them."""
@@ -253,13 +288,18 @@ class BenchmarkStore:
         return SourceStore(self.sources.folder, frozenset(ids))
 
     def history(self, claim_id: str, version: int) -> list[tuple[int, Revision]]:
-        """Every revision of one claim up to a version, oldest first, with its version."""
-        found = [
-            (manifest.version, revision)
-            for manifest in self.lineage(version)
-            for revision in self.revisions(manifest.version)
-            if revision.claim_id == claim_id
-        ]
+        """Every revision of one claim up to a version, oldest first, with its version.
+
+        A merge repeats what the version that it merged says; such a repetition is left out.
+        """
+        found: list[tuple[int, Revision]] = []
+        for manifest in self.ancestry(version):
+            known = [revision for _, revision in found] if manifest.merged else []
+            found += [
+                (manifest.version, revision)
+                for revision in self.revisions(manifest.version)
+                if revision.claim_id == claim_id and revision not in known
+            ]
         if not found:
             raise BenchmarkError(
                 f"{self.name}@{version} has no claim {claim_id!r}",
@@ -288,6 +328,7 @@ class BenchmarkStore:
         date: datetime,
         note: str,
         sources: Iterable[Source] = (),
+        merged: int | None = None,
     ) -> BenchmarkVersion:
         """Make the next version. Committing the same revisions on the same parent again gives
         the version that is there already, so that an interrupted caller can simply repeat.
@@ -299,6 +340,7 @@ class BenchmarkStore:
             date: when, with a zone.
             note: one line for the changelog.
             sources: cards that the revisions refer to and the benchmark may not hold yet.
+            merged: the second parent, when the version is a merge.
 
         Raises:
             BenchmarkError: no revisions; one that does not fit; a source that is not held.
@@ -311,6 +353,7 @@ class BenchmarkStore:
             date=date,
             note=note,
             sources=sources,
+            merged=merged,
         )
 
     def fork(self, folder: Path) -> BenchmarkStore:
@@ -326,6 +369,7 @@ class BenchmarkStore:
                 shutil.copytree(path, staged / name, ignore=shutil.ignore_patterns(".*"))
             elif path.is_file():
                 shutil.copy2(path, staged / name)
+        seal.copy_without_keys(self.folder, staged)
         staged.replace(folder)
         return BenchmarkStore(folder)
 

@@ -33,12 +33,15 @@ def commit(
     date: datetime,
     note: str,
     sources: Iterable[Source] = (),
+    merged: int | None = None,
 ) -> BenchmarkVersion:
     """See `BenchmarkStore.commit`."""
     if not revisions:
         raise BenchmarkError("a version needs at least one revision", where=store.name)
     with locked(store):
         base = store.load(parent) if parent is not None else None
+        if merged is not None:
+            store.manifest(merged)  # it must be there
         state = apply(base.state if base else EMPTY, revisions, where=store.name)
         held = set(base.sources) if base else set()
         version = max(store.versions(), default=0) + 1
@@ -55,13 +58,16 @@ def commit(
         hashes = {name: sha256_of(text) for name, text in texts.items()}
         for number in store.versions():
             made = store.manifest(number)
-            if made.parent == parent and made.revisions_hash == hashes["revisions.jsonl"]:
+            same = made.revisions_hash == hashes["revisions.jsonl"]
+            if same and (made.parent, made.merged) == (parent, merged):
                 return store.load(number)
         manifest = Manifest(
             benchmark=store.name,
             version=version,
             parent=parent,
             parent_manifest=sha256_of(store.manifest_bytes(parent)) if parent else None,
+            merged=merged,
+            merged_manifest=sha256_of(store.manifest_bytes(merged)) if merged else None,
             revisions=len(revisions),
             revisions_hash=hashes["revisions.jsonl"],
             sources_hash=hashes["sources.txt"],

@@ -1,7 +1,10 @@
 """``bench verify``: re-derives every hash of a benchmark and names each file that is off.
 
-Reads only. Unlike opening a version, it does not stop at the first problem.
-No hash covers README.md, which is free text, nor the labels in ``keys/``.
+Reads only. Unlike opening a version, it does not stop at the first problem. Manifests cover the
+versions and their sources, the changelog covers the newest manifest, and ``checksums.json`` (see
+`deepfact.store.seal`) covers everything else in the folder. Hashes tell damage and careless edits;
+they are no signature: whoever rewrites every file to fit can only be found by comparing with a
+copy, such as the state hash that somebody else has noted.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from pathlib import Path
 from deepfact.core.state import EMPTY, State, apply
 from deepfact.errors import DeepFactError
 from deepfact.records import KeyEntry, Manifest, Revision, sha256_of
+from deepfact.store import seal
 from deepfact.store.benchmark import BenchmarkStore
 from deepfact.store.files import read_jsonl, read_record, read_text
 from deepfact.store.manifests import changelog_line, render_manifest, sources_of
@@ -42,6 +46,9 @@ def verify(store: BenchmarkStore) -> list[Problem]:
     problems += _verify_layout(store, numbers)
     problems += _verify_sources(store, known)
     problems += _verify_keys(store, states)
+    problems += _caught(
+        Problem(str(store.folder / name), what) for name, what in seal.complaints(store.folder)
+    )
     return problems
 
 
@@ -64,11 +71,16 @@ def _version_problems(
     manifest = read_record(path, Manifest)
     if read_text(path) != render_manifest(manifest) or manifest.version != number:
         yield Problem(str(path), "not as deepfact wrote it")
-    if manifest.parent is not None:
-        parent = store.version_folder(manifest.parent) / "manifest.json"
+    for made_from, expected in (
+        (manifest.parent, manifest.parent_manifest),
+        (manifest.merged, manifest.merged_manifest),
+    ):
+        if made_from is None:
+            continue
+        parent = store.version_folder(made_from) / "manifest.json"
         if not parent.is_file():
             yield Problem(str(parent), f"missing; version {number} was made from it")
-        elif sha256_of(parent.read_bytes()) != manifest.parent_manifest:
+        elif sha256_of(parent.read_bytes()) != expected:
             yield Problem(str(parent), f"not the manifest that version {number} was made from")
     path = folder / "revisions.jsonl"
     text = read_text(path)
@@ -104,10 +116,8 @@ def _verify_layout(store: BenchmarkStore, numbers: list[int]) -> list[Problem]:
             problems.append(Problem(str(path), "does not belong here"))
     if numbers != list(range(1, len(numbers) + 1)):
         problems.append(Problem(str(store.folder / "versions"), f"numbers with gaps: {numbers}"))
-    for name in ("README.md", "CHANGELOG.md"):
-        if not (store.folder / name).is_file():
-            problems.append(Problem(str(store.folder / name), "missing"))
-
+    if not (store.folder / "CHANGELOG.md").is_file():
+        problems.append(Problem(str(store.folder / "CHANGELOG.md"), "missing"))
     return problems + _caught(_changelog_problems(store))
 
 

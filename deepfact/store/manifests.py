@@ -27,8 +27,10 @@ def sources_of(revision: Revision) -> set[str]:
 
 
 def render_manifest(manifest: Manifest) -> str:
-    """A manifest as it lies on disk."""
-    return manifest.model_dump_json(indent=1) + "\n"
+    """A manifest as it lies on disk. Only a merge has the fields of one: the bytes of manifests
+    that were written before there were merges, and so their hashes, stay what they are."""
+    absent = {"merged", "merged_manifest"} if manifest.merged is None else set()
+    return manifest.model_dump_json(indent=1, exclude=absent) + "\n"
 
 
 def changelog_line(manifest: Manifest) -> str:
@@ -38,6 +40,7 @@ def changelog_line(manifest: Manifest) -> str:
     ``parent_manifest`` covers it.
     """
     parent = f", from {manifest.parent}" if manifest.parent else ""
+    parent += f" and {manifest.merged}" if manifest.merged else ""
     return (
         f"- **{manifest.version}** ({manifest.date:%Y-%m-%d}, {manifest.author}{parent}; "
         f"{manifest.revisions} revisions, {manifest.counts.claims} claims): {manifest.note} "

@@ -21,6 +21,11 @@ from deepfact.store.sources import KeptSources, SourceStore
 GROUP = "deepfact.verifiers"
 
 BUILT_IN = {
+    "document": "deepfact.verifiers.document.verifier:DocumentVerifier",
+    "factcheck-gpt": "deepfact.verifiers.document.factcheck_gpt:FactCheckGptVerifier",
+    "grouped": "deepfact.verifiers.document.verifier:GroupedVerifier",
+    "safe": "deepfact.verifiers.document.safe:SafeVerifier",
+    "veriscore": "deepfact.verifiers.document.veriscore:VeriScoreVerifier",
     "local": "deepfact.verifiers.local:LocalVerifier",
     "command": "deepfact.verifiers.command:CommandVerifier",
     "majority": "deepfact.verifiers.trivial:MajorityVerifier",

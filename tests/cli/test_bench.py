@@ -112,7 +112,9 @@ def test_log_diff_and_blame_tell_a_labels_history(desk: Path, deepfact: Run) -> 
     assert log.index("small@2 from 1") < log.index("small@1 ")
     assert "round trial: Round 1 of trial:" in log
 
-    changes = json.loads(deepfact("bench", "diff", "small@1", "2", "--json").stdout)
+    data = json.loads(deepfact("bench", "diff", "small@1", "2", "--json").stdout)
+    changes = data["changes"]
+    assert data["counts"] == {"relabelled": len(changes)} and data["scores"] == []
     assert {change["kind"] for change in changes} == {"relabelled"}
     shown = deepfact("bench", "diff", "small@1", "small@2").stdout
     assert f"{len(changes)} of 60 claims differ between small@1 and small@2" in shown

@@ -131,7 +131,7 @@ def test_a_wrong_option_is_exit_code_2_with_a_hint(deepfact: Run) -> None:
     [
         ("deepfact ", {"bench", "round", "audit", "score", "verify", "model"}),
         ("deepfact bench ", {"init", "import", "list", "show", "log", "diff", "blame", "verify",
-                             "export"}),
+                             "export", "revert", "merge", "seal"}),
         ("deepfact round re", {"resume", "report"}),
         ("deepfact round run --d", {"--dry-run"}),
     ],

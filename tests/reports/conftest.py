@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Callable
@@ -9,6 +10,10 @@ from typing import Any, Callable
 import pytest
 from markdown_it import MarkdownIt
 
+from deepfact.core.agreement import agreement, units_of
+from deepfact.core.bias import biases
+from deepfact.core.policy import by_case
+from deepfact.measure_records import AuditorWeight, AuditStats
 from deepfact.records import (
     Adjudication,
     Annotation,
@@ -31,11 +36,13 @@ from deepfact.records import (
     VerificationFailure,
 )
 from deepfact.run_records import (
+    Adjudicated,
     AuditorScore,
     AuditorSpec,
     ClassScore,
     Estimate,
     MicroGoldScore,
+    PolicySpec,
     Rate,
     RoundRecord,
     RoundSpec,
@@ -44,6 +51,7 @@ from deepfact.run_records import (
     VerifierSpec,
     VersionRef,
 )
+from deepfact.running.audit_stats import stats_of
 
 DAY = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 
@@ -293,6 +301,95 @@ class Factory:
 def factory() -> type[Factory]:
     """The class that builds synthetic runs."""
     return Factory
+
+
+def audited(record: RunRecord, seed: int = 0) -> tuple[RunRecord, AuditStats]:
+    """The run with a second auditor, ben, who decides at random, and what both did."""
+    draw = random.Random(seed)
+    rounds, gold = [], {}
+    for at, round_ in enumerate(record.rounds):
+        gold |= {key.claim_id: Label.SUPPORTED for key in round_.keys[::3]}
+        more = [
+            Adjudication(
+                case_id=case.id, auditor="ben", decision=draw.choice("ab"), seconds=30 + 7.5 * n,
+                rationale=f"Ben on {case.id}: {'it is so. ' * draw.randint(1, 60)}",
+            )
+            for n, case in enumerate(round_.cases)
+        ]  # fmt: skip
+        made = by_case(round_.cases, [*round_.adjudications, *more])
+        ben = round_.auditors[0].model_copy(update={"auditor": "ben", "about": ""})
+        rounds.append(
+            round_.model_copy(
+                update={
+                    "challenger": f"{round_.challenger}-{at}",
+                    "adjudications": tuple(one for each in made.values() for one in each),
+                    "auditors": (*round_.auditors, ben),
+                    "agreement": agreement(units_of(round_.cases, made)),
+                    "bias": biases(round_.cases, round_.keys, made, gold, ["anna", "ben"]),
+                    "policy": PolicySpec(rule="weighted"),
+                    "weights": (AuditorWeight(auditor="anna", weight=0.85, accuracy=0.7,
+                                              basis="assumed"),),
+                }
+            )
+        )  # fmt: skip
+    record = record.model_copy(update={"rounds": tuple(rounds)})
+    events = [
+        Adjudicated(at=DAY, round=round_.round, adjudication=made)
+        for round_ in rounds
+        for made in round_.adjudications
+    ]
+    return record, stats_of(record, events, gold)
+
+
+@pytest.fixture
+def with_ben() -> Callable[..., tuple[RunRecord, AuditStats]]:
+    """Adds a second auditor to a run."""
+    return audited
+
+
+def crowded(factory: type[Factory], claims: int, auditors: int) -> tuple[RunRecord, dict[str, Any]]:
+    """A round in which each claim is disputed, has a source of its own, long arguments with two
+    quotes a side, and several auditors who write as much: more than a page can hold."""
+    made = factory(claims=claims, stride=1)
+    record = made.record()
+    round_ = record.rounds[0]
+    prose = "the committee then turned to the dues of that year and found them lower than before "
+    cases, decisions, sources = [], [], {}
+    for number, case in enumerate(round_.cases):
+        source = made.source(
+            number, title=f"Annual report {number}", text=f"No {number}. {prose * 40}"
+        )
+        sources[source.id] = source
+        quotes = tuple(
+            Evidence(source=source.id, quote=source.text[at : at + 250], stance="supports")
+            for at in (0, 600)
+        )
+        sides = {
+            name: Position(label=side.label, rationale=f"Side {name} of {number}: {prose * 7}",
+                           evidence=quotes)
+            for name, side in (("a", case.a), ("b", case.b))
+        }  # fmt: skip
+        cases.append(case.model_copy(update=sides))
+        decisions += [
+            Adjudication(
+                case_id=case.id, auditor=f"auditor-{at}", decision="a", evidence=quotes[:1],
+                rationale=f"Auditor {at} on {number}: {prose * 7}",
+            )
+            for at in range(auditors)
+        ]  # fmt: skip
+    told = by_case(cases, decisions)
+    rulings = tuple(
+        ruling.model_copy(update={"reason": told[ruling.case_id][0].rationale})
+        for ruling in round_.rulings
+    )
+    changes = {"cases": tuple(cases), "adjudications": tuple(decisions), "rulings": rulings}
+    return record.model_copy(update={"rounds": (round_.model_copy(update=changes),)}), sources
+
+
+@pytest.fixture
+def crowd(factory: type[Factory]) -> Callable[[int, int], tuple[RunRecord, dict[str, Any]]]:
+    """Builds rounds with more text than a page can hold."""
+    return lambda claims, auditors: crowded(factory, claims, auditors)
 
 
 @pytest.fixture(params=["plain", "hostile", "pending", "empty", "no rounds"])

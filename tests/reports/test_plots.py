@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from deepfact.reports.plots import Point, dots, element, evolution
-from deepfact.run_records import MicroGoldScore, Rate
+from deepfact.reports.plots import Point, coefficients, dots, element, evolution
+from deepfact.run_records import Estimate, MicroGoldScore, Rate
 
 
 def rate(value: float, n: int = 20) -> Rate:
@@ -79,3 +79,52 @@ def test_names_are_escaped():
     assert element("text", "x", class_='a" onload="b') == (
         '<text class="a&#34; onload=&#34;b">x</text>'
     )
+
+
+def test_auditors_stand_between_the_versions_with_marks_of_their_own():
+    scores = [MicroGoldScore(of=f"version {i}", accuracy=rate(0.5)) for i in (1, 2, 3)]
+    auditors = [(n, name, rate(0.8)) for n in (1, 2) for name in ("ann", "ben", "cleo", "dora")]
+    svg = parse(evolution("p", scores, auditors))
+    versions = [float(circle.get("cx")) for circle in svg.iter("circle")][1:]
+    squares = [float(square.get("x")) + 4 for square in svg.iter("rect")][1:]
+    assert versions[0] < squares[0] < versions[1] < squares[1] < versions[2]
+    legend = [text.text for text in svg.iter("text")][:4]
+    assert legend == ["versions of the benchmark", "ann", "ben", "cleo"]  # as many as have marks
+    told = svg.find("desc").text
+    assert "dora in round 2: 80.0\u00a0% (16 of 20" in told
+
+
+def estimate(value: float | None, low: float | None, high: float | None) -> Estimate:
+    return Estimate(value=value, n=12, low=low, high=high, method="bootstrap by case")
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "first"),
+    [
+        (0.5, 0.2, 0.8, "0"),
+        (1.0, 1.0, 1.0, "0"),
+        (0.1, -0.07, 0.3, "−0.25"),
+        (-0.4, -0.9, 0.1, "−1"),
+        (-0.6, -1.3, 0.1, "−1"),
+    ],
+)
+def test_the_scale_of_coefficients_begins_at_chance_or_as_far_below_as_needed(
+    value, low, high, first
+):
+    svg = parse(coefficients("p", "alpha", [("all cases", estimate(value, low, high))]))
+    ticks = [text.text for text in svg.iter("text") if text.get("text-anchor") == "middle"]
+    assert ticks[0] == first and ticks[-1] == "1"
+    bars = [node for node in svg.iter("line") if "bar" in node.get("class")]
+    assert 0 <= float(bars[0].get("x1")) <= float(bars[0].get("x2")) <= 440
+    circle = svg.find("circle")
+    assert float(bars[0].get("x1")) - 0.1 <= float(circle.get("cx"))
+    assert "n = 12" in svg.find("desc").text and svg.get("role") == "img"
+
+
+def test_a_coefficient_without_an_interval_has_no_mark():
+    rows = [("one", estimate(0.4, None, None)), ("none", estimate(None, None, None))]
+    svg = parse(coefficients("p", "alpha", rows))
+    assert svg.find("circle") is None
+    assert [text.text for text in svg.iter("text")].count(
+        "no figure with an interval (n = 12)"
+    ) == 2

@@ -100,6 +100,32 @@ def test_two_versions_of_one_parent(make: Any, tmp_path: Path) -> None:
     assert verify(store) == []
 
 
+def test_heads_are_the_versions_that_nobody_went_on_from(make: Any, tmp_path: Path) -> None:
+    store = make.store(tmp_path / "mill", 2)
+    assert store.heads() == [2]
+    commit(make, store, [make.relabel("c3")], 1)
+    assert store.heads() == [2, 3]
+    commit(make, store, [make.relabel("c3")], 2, merged=3)
+    assert store.heads() == [4]
+
+
+def test_a_merge_has_the_history_of_both_its_parents(make: Any, tmp_path: Path) -> None:
+    store = make.store(tmp_path / "mill", 2)
+    branch = commit(make, store, [make.relabel("c3"), make.relabel("c1", "inconclusive")], 1)
+    merge = [make.relabel("c3"), make.relabel("c1", "inconclusive").model_copy(update={"why": "!"})]
+    made = commit(make, store, merge, 2, merged=branch.manifest.version)
+    assert [m.version for m in store.lineage(4)] == [1, 2, 4]
+    assert [m.version for m in store.ancestry(4)] == [1, 2, 3, 4]
+    assert [(n, r.why) for n, r in store.history("c3", 4)] == [(1, "a reason"), (3, "a reason")]
+    assert [n for n, _ in store.history("c1", 4)] == [1, 2, 3, 4]
+    line = (store.folder / "CHANGELOG.md").read_text("utf-8").splitlines()[-1]
+    assert line.startswith("- **4** (2026-01-02, tester, from 2 and 3; 2 revisions, 4 claims)")
+    assert commit(make, store, merge, 2, merged=3).manifest == made.manifest
+    assert verify(store) == []
+    with pytest.raises(BenchmarkError, match="has no version 9"):
+        commit(make, store, [make.relabel("c2")], 2, merged=9)
+
+
 def test_notes_and_names_stay_on_the_versions_one_line(make: Any, tmp_path: Path) -> None:
     store = make.store(tmp_path / "mill", 1)
     commit(make, store, [make.relabel("c1")], 1, note="two\nlines\u2028here", author="a\nb")

@@ -1,8 +1,4 @@
-"""``verify``: every changed, missing, truncated, extra or reordered file is found and named.
-
-What it cannot tell, by design: README.md is free text, and the labels in ``keys/`` are covered
-by no hash.
-"""
+"""``verify``: every changed, missing, truncated, extra or reordered file is found and named."""
 
 from __future__ import annotations
 
@@ -13,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from deepfact.records import KeyEntry, Label, Manifest, sha256_of
+from deepfact.store import seal
 from deepfact.store.benchmark import BenchmarkStore
 from deepfact.store.files import write_text
 from deepfact.store.integrity import verify
@@ -28,6 +27,10 @@ FLIPS = 12
 def pristine(make: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A benchmark of three versions, not to be changed."""
     store = make.store(tmp_path_factory.mktemp("pristine") / "mill", 3)
+    entry = KeyEntry(claim_id="c1", label=Label.SUPPORTED, rationale="„1898“ in the register")
+    write_text(store.folder / "keys" / "microgold.jsonl", entry.canonical() + "\n")
+    write_text(store.folder / "LICENSE", "Do as you like.\n")
+    seal.record(store.folder, who="ada", when=make.WHEN, why="key and licence are complete")
     assert verify(store) == []
     return store.folder
 
@@ -39,13 +42,8 @@ def folder(pristine: Path, tmp_path: Path) -> Path:
 
 
 def covered(folder: Path) -> list[Path]:
-    """Every file that a hash covers."""
-    parts = ("versions", "sources", "CHANGELOG.md")
-    return [
-        path
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.relative_to(folder).parts[0] in parts
-    ]
+    """Every file of the benchmark."""
+    return [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock"]
 
 
 def named(folder: Path) -> set[str]:
@@ -59,7 +57,7 @@ def named(folder: Path) -> set[str]:
 def test_a_single_flipped_byte_anywhere_is_found(folder: Path) -> None:
     draw = random.Random(20260102)
     files = covered(folder)
-    assert len(files) == 3 * 3 + 2 + 1
+    assert len(files) == 3 * 3 + 2 + len(["card", "changelog", "checksums", "key", "licence"])
     for path in files:
         data = path.read_bytes()
         places = draw.sample(range(len(data)), min(FLIPS, len(data)))
@@ -82,6 +80,35 @@ def test_no_part_of_the_newest_manifest_can_be_changed(folder: Path) -> None:
         assert "versions/3/manifest.json" in named(folder), f"byte {place}: not found"
 
 
+@pytest.mark.parametrize(
+    "name", ["README.md", "LICENSE", "CHANGELOG.md", "keys/microgold.jsonl", "checksums.json"]
+)
+def test_every_byte_of_what_no_manifest_covers_is(folder: Path, name: str) -> None:
+    path = folder / name
+    data = path.read_bytes()
+    for place in range(len(data)):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
+        assert name in named(folder), f"byte {place}: not found"
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_whatever_is_done_to_one_file_is_found(folder: Path, data: st.DataObject) -> None:
+    """Bytes overwritten, put in, taken out or swapped, at any place of any file."""
+    path = data.draw(st.sampled_from(covered(folder)))
+    before = path.read_bytes()
+    start = data.draw(st.integers(0, len(before)))
+    end = data.draw(st.integers(start, min(len(before), start + 40)))
+    after = before[:start] + data.draw(st.binary(max_size=8)) + before[end:]
+    path.write_bytes(after)
+    try:
+        found = path.relative_to(folder).as_posix() in named(folder)
+        mended = path.name == "CHANGELOG.md" and path.read_bytes() == before
+        assert found or mended or after == before
+    finally:
+        path.write_bytes(before)
+
+
 def test_a_missing_file_is_found(folder: Path) -> None:
     for path in covered(folder):
         data = path.read_bytes()
@@ -90,6 +117,8 @@ def test_a_missing_file_is_found(folder: Path) -> None:
         path.write_bytes(data)
     (folder / "README.md").unlink()
     assert named(folder) == {"README.md"}
+    (folder / "checksums.json").unlink()
+    assert named(folder) == {"README.md", "checksums.json"}
 
 
 def test_a_truncated_file_is_found_or_completed(folder: Path) -> None:
@@ -124,6 +153,9 @@ def test_a_longer_file_is_found(folder: Path) -> None:
         "sources/ab/cd.json",
         f"sources/ab/{'0' * 64}.json",
         f"sources/00/{'0' * 64}.txt",
+        "keys/more.txt",
+        "notes/today.md",
+        ".hidden",
     ],
 )
 def test_an_extra_file_is_found(folder: Path, name: str) -> None:
@@ -226,8 +258,10 @@ def test_keys_are_checked_against_the_claims(folder: Path) -> None:
     entries = [KeyEntry(claim_id=name, label=Label.SUPPORTED) for name in ("c1", "c2", "c1", "c9")]
     path = folder / "keys" / "microgold.jsonl"
     write_text(path, "".join(entry.canonical() + "\n" for entry in entries[:2]))
+    seal.record(folder, who="ada", why="a key")
     assert whats(folder) == []  # retired claims have known answers too
     write_text(path, "".join(entry.canonical() + "\n" for entry in entries))
+    seal.record(folder, who="ada", why="another key")
     assert whats(folder) == ["claim 'c1' stands twice", "no version has claim 'c9'"]
     path.write_text("{\n", encoding="utf-8")
     assert named(folder) == {"keys/microgold.jsonl"}
@@ -237,12 +271,20 @@ def test_an_empty_benchmark_with_a_key_has_no_such_claim(tmp_path: Path) -> None
     store = BenchmarkStore.create(tmp_path / "mill", card="x")
     entry = KeyEntry(claim_id="c1", label=Label.SUPPORTED)
     write_text(store.folder / "keys" / "k.jsonl", entry.canonical() + "\n")
+    seal.record(store.folder, who="ada", why="a key")
     assert whats(store.folder) == ["no version has claim 'c1'"]
 
 
-def test_what_verify_cannot_tell(folder: Path) -> None:
-    """Documented exceptions: the dataset card, and the labels of keys."""
-    write_text(folder / "README.md", "another card")
-    entry = KeyEntry(claim_id="c1", label=Label.INCONCLUSIVE)
-    write_text(folder / "keys" / "microgold.jsonl", entry.canonical() + "\n")
+def test_both_parents_of_a_merge_are_checked(folder: Path, make: Any) -> None:
+    store = BenchmarkStore(folder)
+    given = {"author": "x", "date": make.WHEN}
+    branch = [make.relabel("c1", "inconclusive")]
+    store.commit(branch, parent=2, note="a branch", **given)
+    made = store.commit(branch, parent=3, merged=4, note="a merge", **given)
+    assert (made.manifest.version, made.manifest.merged) == (5, 4)
     assert whats(folder) == []
+    path = folder / "versions" / "4" / "manifest.json"
+    data = json.loads(path.read_text("utf-8"))
+    write_text(path, render_manifest(Manifest.model_validate({**data, "note": "forged"})))
+    write_text(folder / "CHANGELOG.md", BenchmarkStore(folder).expected_changelog())
+    assert whats(folder) == ["not the manifest that version 5 was made from"]

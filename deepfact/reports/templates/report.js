@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const form = document.querySelector(".filters");
+  const form = document.querySelector("#disputes .filters");
   if (form) {
     const groups = [...document.querySelectorAll("#disputes tbody")];
     const controls = [...form.querySelectorAll("[data-filter]")];
@@ -35,6 +35,33 @@
     form.addEventListener("submit", (event) => event.preventDefault());
     apply();
   }
+  // Other long lists: one box that keeps what holds its words.
+  for (const box of document.querySelectorAll("[data-find]")) {
+    let items;
+    const apply = () => {
+      items ||= [...document.querySelectorAll(box.dataset.find)].map((item) => ({
+        item,
+        text: item.textContent.toLowerCase(),
+      }));
+      const words = box.value.trim().toLowerCase().split(/\s+/);
+      let shown = 0;
+      for (const { item, text } of items) {
+        item.hidden = !words.every((word) => text.includes(word));
+        shown += item.hidden ? 0 : 1;
+      }
+      box.form.querySelector("[role=status]").textContent = `${shown} of ${items.length} shown`;
+    };
+    box.form.hidden = false;
+    box.form.addEventListener("input", apply);
+    box.form.addEventListener("submit", (event) => event.preventDefault());
+  }
+  // A table of which nothing is left says so by going away.
+  const fold = () => {
+    for (const part of document.querySelectorAll(".lazy.table")) {
+      part.hidden = !part.querySelector("tbody:not([hidden])");
+    }
+  };
+  document.addEventListener("input", fold);
   // A link into something folded away opens it.
   const reveal = () => {
     const target = document.getElementById(location.hash.slice(1));

@@ -17,6 +17,7 @@ from deepfact.core.vote_checks import (
     QuotedEvidence,
     QuotedQualification,
 )
+from deepfact.errors import ConfigError
 from deepfact.prompts.library import Prompt
 from deepfact.prompts.schema import why_not
 from deepfact.records import Grounds, QualificationKind, Stance
@@ -40,6 +41,8 @@ def read_answer(text: str, prompt: Prompt) -> Answer:
     if problem := why_not(data, prompt.front.output_schema):
         raise UnreadableError(problem)
     rule = prompt.front.verdict
+    if rule is None:
+        raise ConfigError(f"{prompt.id} is no prompt of a verifier", where=str(prompt.path))
     word = _word(data.get(rule.field))
     if word not in rule.labels:
         raise UnreadableError(f"answer.{rule.field} is no verdict of this prompt")

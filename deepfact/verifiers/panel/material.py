@@ -55,7 +55,7 @@ def gather(claim: Claim, context: Context, *, search: int, characters: int) -> M
     ):
         text = source.text
         if len(text) > room:
-            text = _shortened(source, [p.span for p in found if p.source == source.id], room)
+            text = shortened(source, [p.span for p in found if p.source == source.id], room)
             flags.append(f"source_shortened:{source.id}")
         shown.append(Shown(f"S{number}", source, text, cited=number <= len(cited)))
         reasons = suspicions(f"{source.title}\n{source.text}")
@@ -93,9 +93,14 @@ def _shares(sources: Sequence[Source], characters: int) -> list[int]:
     return shares
 
 
-def _shortened(source: Source, hits: Sequence[Span], room: int) -> str:
+def shortened(source: Source, hits: Sequence[Span], room: int) -> str:
     """The sentences that a search found, best first, with their neighbours, then from the
-    start, as far as there is room; in the order of the source, omissions marked."""
+    start, as far as there is room; in the order of the source, omissions marked.
+
+    Args:
+        hits: stretches of the source's text.
+        room: characters, in all.
+    """
     sentences = sentence_spans(source.text)
     wanted = [n for hit in hits for n, span in enumerate(sentences) if _overlap(hit, span)]
     wanted += [n + step for n in wanted for step in (1, -1)]

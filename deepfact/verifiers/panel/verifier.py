@@ -7,17 +7,16 @@ that a replay lacks or a batch still owes) are raised once every vote has been a
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
-from typing import Any, Protocol, Sequence, runtime_checkable
+from typing import Any, Sequence
 
 from deepfact.core.panel import fewest_to_settle, is_settled, parse_rule
 from deepfact.core.vote_checks import DEFAULT
-from deepfact.errors import ConfigError, RunIncomplete
+from deepfact.errors import ConfigError
 from deepfact.executors.budget import Budget
 from deepfact.executors.limits import Limits
 from deepfact.executors.pricing import Price
-from deepfact.model_records import Completion, Message, Request
+from deepfact.model_records import Message, Request
 from deepfact.prompts.library import Prompt, load_prompt
 from deepfact.prompts.lint import lint_prompt
 from deepfact.prompts.render import Shown, render
@@ -33,32 +32,12 @@ from deepfact.records import (
     sha256_of,
 )
 from deepfact.verifiers.base import Context
-from deepfact.verifiers.panel.answers import UnreadableError, read_answer
+from deepfact.verifiers.panel.answers import read_answer
+from deepfact.verifiers.panel.asking import REASK, Asker, Asks, all_of, lost
 from deepfact.verifiers.panel.ballot import Seat, asked_of, cast, checked_levels
 from deepfact.verifiers.panel.engine import OwnEngine
 from deepfact.verifiers.panel.material import gather
 from deepfact.verifiers.panel.tally import tally, total_usage
-
-REASK = 1000
-"""Vote number of the first repeat of vote 0: no panel has that many votes."""
-
-_STOPPED = {
-    "refusal": FailureReason.REFUSED,
-    "content_filter": FailureReason.REFUSED,
-    "max_tokens": FailureReason.TRUNCATED,
-    "length": FailureReason.TRUNCATED,
-    "model_context_window_exceeded": FailureReason.TRUNCATED,
-}
-"""Stop reasons that leave no whole answer, whatever the text looks like."""
-
-
-@runtime_checkable
-class Asks(Protocol):
-    """What answers requests: the engine."""
-
-    async def ask(self, request: Request, vote: int = 0) -> Completion:
-        """The answer to a request under a vote number."""
-        ...
 
 
 class PanelVerifier:
@@ -125,7 +104,7 @@ class PanelVerifier:
         if source_chars < 200 or max_tokens < 1:
             raise ConfigError("source_chars is at least 200 and max_tokens at least 1")
         self.prompt = load_prompt(prompt, [prompt_folder] if prompt_folder else [])
-        _refuse_broken(self.prompt)
+        refuse_broken(self.prompt, "verifier")
         self.rule = parse_rule(rule, votes)
         self.provider = provider or {}
         self._levels = checked_levels(checks or {}, DEFAULT)
@@ -138,19 +117,19 @@ class PanelVerifier:
             )
             for index in range(votes)
         ]
-        self._early_stop, self._reask = early_stop, reask
+        self._early_stop = early_stop
         self._search, self._source_chars = search, source_chars
         self._max_tokens, self._temperature = max_tokens, temperature
-        self._engine = engine
         if not responses and workspace is not None:
             responses = str(workspace / "responses.sqlite")
-        self._own = OwnEngine(self.provider, responses, limits, budget, prices, replay)
+        own = OwnEngine(self.provider, responses, limits, budget, prices, replay)
+        self._asker = Asker(own, engine, reask=reask)
         if personas:  # a prompt without a place for them is found out now, not at the first call
             render(self.prompt, claim_id="c", claim="c", context="", sources=(), persona="p")
 
     def use(self, engine: Asks) -> None:
         """Ask through this engine from now on."""
-        self._engine = engine
+        self._asker.use(engine)
 
     async def verify(self, claim: Claim, context: Context) -> Verdict | VerificationFailure:
         """What the panel concludes on ``claim``.
@@ -190,7 +169,7 @@ class PanelVerifier:
 
     async def aclose(self) -> None:
         """Close the engine of its own, when it made one."""
-        await self._own.aclose()
+        await self._asker.aclose()
 
     # --- votes ---------------------------------------------------------------------------
 
@@ -207,7 +186,7 @@ class PanelVerifier:
             if self._early_stop:
                 size = max(1, fewest_to_settle(votes, remaining, self.rule))
             wave = self._seats[len(ballots) : len(ballots) + size]
-            ballots += await _all(
+            ballots += await all_of(
                 self._ballot(claim, shown, seat, requests[seat.index]) for seat in wave
             )
         return ballots
@@ -217,43 +196,20 @@ class PanelVerifier:
     ) -> Vote | Abstention:
         """One vote, asked for again while its answer cannot be read and repeats are left."""
         used: list[Usage] = []
-        problem = ""
-        for attempt in range(self._reask + 1):
-            try:
-                completion = await self._ask(request, seat.index + REASK * attempt, used)
-                answer = read_answer(completion.text, self.prompt)
-            except CallFailed as failure:
-                return _lost(seat, failure.reason, failure.detail, used)
-            except UnreadableError as error:
-                problem = str(error)
-                continue
-            return cast(
-                answer,
-                asked_of(claim, ask_id(claim), shown),
-                shown,
-                levels=self._levels,
-                seat=seat,
-                usage=total_usage(used),
-            )
-        return _lost(seat, FailureReason.UNREADABLE, problem, used)
-
-    async def _ask(self, request: Request, number: int, used: list[Usage]) -> Completion:
-        """A whole answer; what it cost is added to ``used``, also when it is of no use.
-
-        Raises:
-            CallFailed: no answer, a refusal, or an answer that was cut off.
-        """
-        engine = self._engine or self._own.open()
         try:
-            completion = await engine.ask(request, number)
+            answer = await self._asker.readable(
+                request, seat.index, lambda text: read_answer(text, self.prompt), used
+            )
         except CallFailed as failure:
-            lost = getattr(failure, "completion", None)
-            used.append(self._usage(request, lost) if lost is not None else Usage(calls=1))
-            raise
-        used.append(self._usage(request, completion))
-        if reason := _STOPPED.get(completion.stop_reason):
-            raise CallFailed(reason, f"no whole answer (stop reason: {completion.stop_reason})")
-        return completion
+            return lost(seat, failure, used)
+        return cast(
+            answer,
+            asked_of(claim, ask_id(claim), shown),
+            shown,
+            levels=self._levels,
+            seat=seat,
+            usage=total_usage(used),
+        )
 
     def _requests(self, claim: Claim, shown: Sequence[Shown]) -> list[Request]:
         """One request per seat; seats that differ in nothing but their number share one."""
@@ -281,20 +237,19 @@ class PanelVerifier:
             output_schema=self.prompt.front.output_schema,
         )
 
-    def _usage(self, request: Request, completion: Completion) -> Usage:
-        cost = getattr(self._engine or self._own.open(), "cost", None)
-        return Usage(
-            calls=1,
-            input_tokens=completion.input_tokens
-            + completion.cache_read_tokens
-            + completion.cache_write_tokens,
-            output_tokens=completion.output_tokens,
-            usd=cost(request, completion) if cost is not None else None,
+
+def refuse_broken(prompt: Prompt, role: str) -> None:
+    """A prompt with a lint error, or for other work, must not cost a single call.
+
+    Raises:
+        ConfigError: it is one.
+    """
+    if prompt.role != role:
+        raise ConfigError(
+            f"{prompt.id} is not a prompt of role {role}",
+            where=str(prompt.path),
+            fix=f"name one of role {role}: see deepfact prompts list",
         )
-
-
-def _refuse_broken(prompt: Prompt) -> None:
-    """A prompt with a lint error must not cost a single call."""
     for problem in lint_prompt(prompt, prompt.id, {}):
         if problem.level == "error":
             raise ConfigError(problem.what, where=str(prompt.path), fix=problem.fix)
@@ -307,28 +262,3 @@ def ask_id(claim: Claim) -> str:
     sources is the same request, so it is paid for once.
     """
     return f"c-{sha256_of(claim.text + chr(0) + claim.context)[7:19]}"
-
-
-def _lost(seat: Seat, reason: FailureReason, detail: str, used: Sequence[Usage]) -> Abstention:
-    return Abstention(
-        index=seat.index,
-        reason=reason,
-        detail=detail,
-        usage=total_usage(used),
-        prompt=seat.prompt,
-        model=seat.model,
-        persona=seat.persona,
-    )
-
-
-async def _all(coroutines: Any) -> list[Vote | Abstention]:
-    """All ballots, or the error of the run when there is one, once all have been asked for.
-
-    What stops a run is raised before what only leaves it incomplete.
-    """
-    results = await asyncio.gather(*coroutines, return_exceptions=True)
-    errors = [result for result in results if isinstance(result, BaseException)]
-    errors.sort(key=lambda error: isinstance(error, RunIncomplete))
-    if errors:
-        raise errors[0]
-    return [result for result in results if not isinstance(result, BaseException)]
