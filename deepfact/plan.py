@@ -296,7 +296,7 @@ def _arm(
     seconds_per_call: float,
 ) -> ArmPlan:
     """What one arm would ask; ``asked`` holds what arms before it ask already."""
-    if hasattr(arm.prompted, "planned"):  # asks in several steps, or about several claims at once
+    if hasattr(arm.prompted, "planned"):  # in steps, or about several claims at once
         each = arm.prompted.planned(claims.claims, claims.context)
     else:
         each = (
@@ -304,11 +304,11 @@ def _arm(
             for claim in claims.claims
             for request, vote in arm.prompted.requests(claim, claims.context)
         )
-    requests = [
+    requests = (
         (request, vote + REPEAT * number, most)
         for request, vote, most in each
         for number in range(repeat)
-    ]
+    )
     found = _priced(arm.name, arm.spec, requests, stored, asked, seconds_per_call)
     return found.model_copy(update={"at_most": hasattr(arm.prompted, "planned")})
 

@@ -591,6 +591,20 @@ class Decision(StrEnum):
     CANNOT_TELL = "cannot_tell"
 
 
+class DivergenceKind(StrEnum):
+    """What ails an annotation that an auditor does not bear out. Asked in transfer runs alone, of
+    the side that the auditor decides against, whose it is unseen."""
+
+    EVIDENCE_MISMATCH = "evidence_mismatch"
+    """Its evidence and its label don't match."""
+    NOT_VERIFIABLE = "not_verifiable"
+    """The claim cannot be verified, or is ambiguous."""
+    SUBJECTIVE = "subjective"
+    """The claim is subjective, or underspecified."""
+    NO_RATIONALE = "no_rationale"
+    """There is no gold rationale that would settle it."""
+
+
 class AuditVote(Record):
     """One answer of a model that audits, on one blind case."""
 
@@ -608,6 +622,8 @@ class AuditVote(Record):
     usage: Usage = Usage()
     prompt: PromptRef | None = None
     model: str = ""
+    divergence: DivergenceKind | None = None
+    """As in an adjudication."""
 
 
 class Deliberation(Record):
@@ -650,6 +666,9 @@ class Adjudication(FileRecord):
     """What the auditor itself found disputed, with the words of the source."""
     deliberation: Deliberation | None = None
     """How it came about, where several votes or several auditors decided."""
+    divergence: DivergenceKind | None = None
+    """What ails the side decided against, in transfer runs; None where nobody asked, or when it is
+    none of the kinds."""
 
     @model_validator(mode="after")
     def _label_with_neither(self) -> Self:

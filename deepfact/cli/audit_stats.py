@@ -72,9 +72,7 @@ def _show_round(round_: RoundAudit) -> None:
     columns = ["auditor", "errors for the benchmark", "errors for the challenger",
                "wrong label kept", "wrong challenge believed"]  # fmt: skip
     print_table(columns, rows, title="bias, on micro-gold challenges")
-    rows = [
-        [b.auditor, _share(b.control_incumbent), _share(b.first_side)] for b in round_.bias
-    ]
+    rows = [[b.auditor, _share(b.control_incumbent), _share(b.first_side)] for b in round_.bias]
     columns = ["auditor", "benchmark's words, on controls", "side A, on all cases"]
     print_table(columns, rows, title="choices of a side, where about half are expected")
     if round_.weights:
@@ -118,8 +116,8 @@ def _show_pace(found: AuditStats) -> None:
         if p.n
     ]
     if rows:
-        columns = ["auditor", "round", "timed", "untimed", "quarter under", "half under",
-                   "three quarters under"]  # fmt: skip
+        columns = ["auditor", "round", "timed", "untimed", "lower quartile", "median",
+                   "upper quartile"]  # fmt: skip
         print_table(columns, rows, title="time per case")
     else:
         say("time per case: nobody's time is known\n")

@@ -83,7 +83,7 @@ def open_docket(
             drawn.append((CaseKind.CHALLENGE, entry, verdict))
     drawn.sort(key=lambda item: _draw(seed, round_number, "order", item[1].claim.id))
     pairs = [
-        _case(f"r{round_number}-{number:04d}", kind, entry, verdict, challenger, seed)
+        blind_case(f"r{round_number}-{number:04d}", kind, entry, verdict, challenger, seed)
         for number, (kind, entry, verdict) in enumerate(drawn, 1)
     ]
     return Docket(
@@ -110,9 +110,10 @@ def position_of(side: Annotation | Verdict | Position) -> Position:
     )
 
 
-def _case(
+def blind_case(
     case_id: str, kind: CaseKind, entry: Entry, verdict: Verdict, challenger: str, seed: int
 ) -> tuple[Case, CaseKey]:
+    """A case of a label and a verdict, the sides in an order drawn by lot, and its key."""
     assert entry.annotation is not None  # noqa: S101 - unlabelled claims give no case
     sides = [position_of(entry.annotation), position_of(verdict)]
     incumbent: Literal["a", "b"] = "a"

@@ -1,15 +1,17 @@
 """What a version says: the fold of its revisions over its parent's state.
 
 Pure. A state never changes; `apply` makes the next one, and refuses a revision that does not
-fit (adding a claim twice, relabelling one that is not there).
+fit (adding a claim twice, relabelling one that is not there). The entries of a large version lie
+in its files and are read when asked for (`StoredEntries`); they say the same.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Iterable, Iterator, Mapping
+from typing import Iterable, Iterator, Mapping, NamedTuple
 
 from deepfact.errors import BenchmarkError
 from deepfact.records import (
@@ -43,6 +45,40 @@ class Entry:
         return sha256_of(canonical_json([self.claim.canonical(), annotation, self.retired]))
 
 
+class Outline(NamedTuple):
+    """What tables and scores need of a live claim, without its words."""
+
+    claim_id: str
+    label: Label | None
+    report: str
+    domain: str
+
+
+class StoredEntries(Mapping[str, Entry]):
+    """Entries that lie in files. What is asked of all of them at once is known without reading
+    each, so that a million of them need not be in memory."""
+
+    @abstractmethod
+    def outlines(self) -> Iterator[Outline]:
+        """The live entries in outline, in order."""
+
+    @abstractmethod
+    def live(self) -> Iterator[Entry]:
+        """The live entries, in order, read one after another."""
+
+    @abstractmethod
+    def digests(self) -> Iterator[tuple[str, bytes]]:
+        """Claim id and entry hash (32 bytes) of every entry, in order."""
+
+    @abstractmethod
+    def digest(self, claim_id: str) -> bytes | None:
+        """The entry hash of one claim; None when it is not there."""
+
+    @abstractmethod
+    def counts(self) -> Counts:
+        """See `State.counts`."""
+
+
 @dataclass(frozen=True)
 class State:
     """All claims of a version, in the order in which they were added."""
@@ -51,7 +87,18 @@ class State:
 
     def __iter__(self) -> Iterator[Entry]:
         """The live entries, in order."""
+        if isinstance(self.entries, StoredEntries):
+            return self.entries.live()
         return (entry for entry in self.entries.values() if not entry.retired)
+
+    def outlines(self) -> Iterator[Outline]:
+        """The live entries in outline, in order."""
+        if isinstance(self.entries, StoredEntries):
+            return self.entries.outlines()
+        return (
+            Outline(entry.claim.id, entry.label, entry.claim.report, entry.claim.domain)
+            for entry in self
+        )
 
     @property
     def claims(self) -> list[Claim]:
@@ -61,11 +108,17 @@ class State:
     @cached_property
     def state_hash(self) -> str:
         """``sha256`` over the sorted lines ``claim id, tab, entry hash``."""
-        lines = (f"{claim_id}\t{entry.entry_hash()}\n" for claim_id, entry in self.entries.items())
-        return sha256_of("".join(sorted(lines)))
+        if isinstance(self.entries, StoredEntries):
+            lines = [f"{claim_id}\tsha256:{d.hex()}\n" for claim_id, d in self.entries.digests()]
+        else:
+            lines = [f"{claim_id}\t{e.entry_hash()}\n" for claim_id, e in self.entries.items()]
+        lines.sort()
+        return sha256_of("".join(lines))
 
     def counts(self) -> Counts:
         """How many claims there are, by label; retired ones apart."""
+        if isinstance(self.entries, StoredEntries):
+            return self.entries.counts()
         live = list(self)
         labels = Counter(str(entry.label or "unlabelled") for entry in live)
         cited = {source for entry in live for source in entry.claim.cites}
@@ -110,10 +163,22 @@ def fold(chain: Iterable[tuple[str, Iterable[Revision]]]) -> State:
 def _apply_into(entries: dict[str, Entry], revisions: Iterable[Revision], where: str) -> None:
     for number, revision in enumerate(revisions, 1):
         before = entries.get(revision.claim_id)
-        if problem := _misfit(revision, before):
-            place = f"{where}, revision {number}" if where else f"revision {number}"
-            raise BenchmarkError(f"claim {revision.claim_id!r} {problem}", where=place)
-        entries[revision.claim_id] = _after(revision, before)
+        place = f"{where}, revision {number}" if where else f"revision {number}"
+        entries[revision.claim_id] = revised(revision, before, where=place)
+
+
+def revised(revision: Revision, before: Entry | None, *, where: str) -> Entry:
+    """What a revision makes of an entry, or of there being none.
+
+    Args:
+        where: what the revision is read from, for errors.
+
+    Raises:
+        BenchmarkError: it does not fit.
+    """
+    if problem := _misfit(revision, before):
+        raise BenchmarkError(f"claim {revision.claim_id!r} {problem}", where=where)
+    return _after(revision, before)
 
 
 def _misfit(revision: Revision, before: Entry | None) -> str:
@@ -170,14 +235,19 @@ class Change:
 
 def diff(before: State, after: State) -> list[Change]:
     """Every claim that differs, in the order of the newer state, dropped ones last."""
+    then, now = before.entries, after.entries
     changes = [
-        Change(claim_id, before.entries.get(claim_id), entry)
-        for claim_id, entry in after.entries.items()
-        if before.entries.get(claim_id) != entry
+        Change(claim_id, old, new)
+        for claim_id in _may_differ(then, now)
+        if (old := then.get(claim_id)) != (new := now[claim_id])
     ]
-    dropped = [
-        Change(claim_id, entry, None)
-        for claim_id, entry in before.entries.items()
-        if claim_id not in after.entries
-    ]
+    dropped = [Change(claim_id, then[claim_id], None) for claim_id in then if claim_id not in now]
     return changes + dropped
+
+
+def _may_differ(then: Mapping[str, Entry], now: Mapping[str, Entry]) -> Iterable[str]:
+    """The claims of ``now`` that may be other than in ``then``: by their hashes where these are
+    at hand. Entries may still be equal, as one moment can be written in two time zones."""
+    if isinstance(then, StoredEntries) and isinstance(now, StoredEntries):
+        return [claim_id for claim_id, digest in now.digests() if then.digest(claim_id) != digest]
+    return now

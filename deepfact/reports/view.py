@@ -364,7 +364,7 @@ class ReportView:
             anchor=f"change-{index}",
             round=number,
             revision=revision,
-            simulated=any(name.strip() in self.simulated for name in revision.who.split(",")),
+            simulated=any(name in self.simulated for name in revision.who.split(" + ")),
             claim=revision.claim or self.claims.get(revision.claim_id),
             before=case.benchmark.label if case else "",
             after=str(annotation.label) if annotation else "",

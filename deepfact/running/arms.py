@@ -96,7 +96,7 @@ class Arm:
         return json.dumps([self.spec.kind, options], sort_keys=True, default=str)
 
 
-_NO_DIFFERENCE = ("limits", "budget", "prices", "responses", "replay", "engine", "prompt_folder")
+_NO_DIFFERENCE = ("limits", "budget", "prices", "responses", "replay", "engine", "prompt_folder", "traces")
 
 
 def build_arms(verifiers: Mapping[str, VerifierSpec]) -> list[Arm]:

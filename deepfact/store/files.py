@@ -7,11 +7,13 @@ old file or the new one. This module knows no particular record.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Sequence, TypeVar
+from typing import Any, BinaryIO, Callable, Iterable, Iterator, Sequence, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -157,13 +159,25 @@ def read_lines(path: Path, *, encoding: str = "utf-8") -> Iterator[tuple[int, st
     Raises:
         InputError: unreadable, not UTF-8, or a line longer than `MAX_LINE`.
     """
+    for number, _, line in read_raw_lines(path):
+        text = decode(line, where=f"{path}, line {number}", encoding=encoding)
+        if text.strip():
+            yield number, text.rstrip("\r\n")
+
+
+def read_raw_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
+    """``(line number, offset in bytes, line)`` of a file, split on LF, which is kept.
+
+    Raises:
+        InputError: unreadable, or a line longer than `MAX_LINE`.
+    """
     try:
         file = path.open("rb")
     except OSError:
         read_text(path)  # raises, with the reason
         raise
     with file:
-        number = 0
+        number = offset = 0
         while line := file.readline(MAX_LINE + 1):
             number += 1
             if len(line) > MAX_LINE:
@@ -172,9 +186,22 @@ def read_lines(path: Path, *, encoding: str = "utf-8") -> Iterator[tuple[int, st
                     where=f"{path}, line {number}",
                     fix="is this a JSON Lines file? It holds one record on each line",
                 )
-            text = decode(line, where=f"{path}, line {number}", encoding=encoding)
-            if text.strip():
-                yield number, text.rstrip("\r\n")
+            yield number, offset, line
+            offset += len(line)
+
+
+def hash_file(path: Path) -> str:
+    """The ``sha256:`` hash of a file, read piece by piece.
+
+    Raises:
+        InputError: no such file, or unreadable.
+    """
+    try:
+        with path.open("rb") as file:
+            return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+    except OSError:
+        read_text(path)  # raises, with the reason
+        raise
 
 
 def read_jsonl(path: Path, record: type[T] | TypeAdapter[T]) -> Iterator[T]:
@@ -199,6 +226,26 @@ def write_text(path: Path, text: str) -> None:
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file so that it is there whole or not at all, and durable on return."""
     write_many([(path, data)])
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write piece by piece, there whole or not at all, and durable afterwards. Its
+    ``name`` is where it lies until then."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.chmod(0o644)
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
 
 
 def write_many(files: Iterable[tuple[Path, bytes]]) -> None:

@@ -145,3 +145,14 @@ def test_long_lists_can_be_searched_and_are_laid_out_late(factory, with_ben):
     assert "Disputes 51 to 100 of 200" in html
     css = re.search(r"<style>(.*?)</style>", html, re.DOTALL)[1]
     assert "content-visibility: auto" in css
+
+
+def test_a_change_that_a_simulation_had_a_part_in_is_marked(factory):
+    record = factory().record()
+    round_ = record.rounds[0]
+    revisions = tuple(r.model_copy(update={"who": "ben + anna"}) for r in round_.revisions)
+    record = record.model_copy(
+        update={"rounds": (round_.model_copy(update={"revisions": revisions}),)}
+    )
+    html = render_html(record, {})
+    assert html.count('by ben + anna <strong class="tag sim">simulated</strong>') == len(revisions)

@@ -87,10 +87,10 @@ class SteppedVerifier:
             traces = traces or str(workspace / TRACES)
         own = OwnEngine(self.provider, responses, limits, budget, prices, replay)
         self._asker = Asker(own, engine, reask=reask)
-        self._steps = StepAsker(self._asker, self.step_prompts, model, max_tokens, temperature)
+        self.asking = StepAsker(self._asker, self.step_prompts, model, max_tokens, temperature)
         spec = retriever or RetrieverSpec(kind="ordered")
-        self._finder = Finder(spec, workspace)
-        self._traces = TraceFile(Path(traces) if traces else None)
+        self.finder = Finder(spec, workspace)
+        self.traces = TraceFile(Path(traces) if traces else None)
 
     def use(self, engine: Asks) -> None:
         """Ask through this engine from now on."""
@@ -106,8 +106,8 @@ class SteppedVerifier:
         """The claims as they are asked about: each alone."""
         return [[claim] for claim in claims]
 
-    def most_calls(self, claims: int) -> int:
-        """Calls that so many claims together take at most; repeats are not counted."""
+    def most_calls(self, claims: Sequence[Claim]) -> int:
+        """Calls that a group takes at most; repeats are not counted."""
         raise NotImplementedError
 
     def first_request(self, items: Sequence[Item]) -> Request:
@@ -133,7 +133,7 @@ class SteppedVerifier:
         for group in self.groups(claims):
             items = items_of(group, context)
             found.append((self.first_request(items), 0, 1))
-            if more := self.most_calls(len(group)) - 1:
+            if more := self.most_calls(group) - 1:
                 found.append((self.largest_request(items), 0, more))
         return found
 

@@ -45,7 +45,7 @@ class Bounds:
     candidates: int
     """New documents that a round of searches brings into question."""
     documents: int
-    """Documents read in a round."""
+    """Documents read in a round; as many as the claims cite, when these are more."""
     rounds: int
     """Follow-ups."""
     window: int
@@ -157,7 +157,8 @@ class Pipeline:
 
     async def _choose(self, items: Sequence[Item], new: Sequence[Document]) -> list[Document]:
         """The documents to read: all that are new when they are few, else those chosen."""
-        most = self.bounds.documents
+        cited = sum(document.source.id in self._cited for document in new)
+        most = max(self.bounds.documents, cited)
         picked: dict[str, int] = {}
         if len(new) <= most:
             picked = {one.tag: 0 for one in new}

@@ -32,7 +32,7 @@ class DocumentVerifier(SteppedVerifier):
         queries: searches of the plan, and of each follow-up.
         passages: that each search brings.
         candidates: documents that a round of searches brings into question.
-        documents: documents read in a round.
+        documents: documents read in a round; as many as the claim cites, when these are more.
         rounds: follow-ups while an element is not covered.
         document_chars: characters of a document that are read at once; a longer one is read in
             windows.
@@ -93,9 +93,9 @@ class DocumentVerifier(SteppedVerifier):
 
     async def _together(self, claims: Sequence[Claim], context: Context) -> list[Outcome]:
         items = items_of(claims, context)
-        run = Pipeline(self._steps, self._finder, self.bounds, items, context)
+        run = Pipeline(self.asking, self.finder, self.bounds, items, context)
         outcomes = await run.run()
-        self._traces.keep(
+        self.traces.keep(
             [
                 trace_of(item, outcome, run.account, items, self.kind)
                 for item, outcome in zip(items, outcomes, strict=True)
@@ -105,14 +105,16 @@ class DocumentVerifier(SteppedVerifier):
 
     # --- plans ---------------------------------------------------------------------------
 
-    def most_calls(self, claims: int) -> int:
+    def most_calls(self, claims: Sequence[Claim]) -> int:
         """As `SteppedVerifier.most_calls`: all steps of all rounds, every document read in all its
         windows, and every claim asked about again alone in each; or the bound that is set."""
-        one = self.bounds
-        rounds = one.rounds + 1
-        together = 2 + rounds * (1 + one.documents * one.windows) + one.rounds
-        alone = claims * together if claims > 1 else 0
-        return min(one.calls * claims, together + alone)
+        one, count = self.bounds, len(claims)
+        cited = len({source for claim in claims for source in claim.cites})
+        first = max(one.documents, cited) - one.documents
+        readings = (one.documents * (one.rounds + 1) + first) * one.windows
+        together = 2 + (one.rounds + 1) + readings + one.rounds
+        alone = count * together if count > 1 else 0
+        return min(one.calls * count, together + alone)
 
     def first_request(self, items: Sequence[Item]) -> Request:
         """As `SteppedVerifier.first_request`."""
@@ -120,7 +122,7 @@ class DocumentVerifier(SteppedVerifier):
             "claims": claims_block([item.asked for item in items]),
             "most_queries": str(self.bounds.queries),
         }
-        return self._steps.request("document/plan", values, len(items))
+        return self.asking.request("document/plan", values, len(items))
 
     def largest_request(self, items: Sequence[Item]) -> Request:
         """As `SteppedVerifier.largest_request`: a whole window of a document."""
@@ -128,7 +130,7 @@ class DocumentVerifier(SteppedVerifier):
             "claims": claims_block([item.asked for item in items]),
             "sources": "x" * self.bounds.window,
         }
-        return self._steps.request("document/read", values, len(items))
+        return self.asking.request("document/read", values, len(items))
 
 
 class GroupedVerifier(DocumentVerifier):
@@ -153,7 +155,7 @@ class GroupedVerifier(DocumentVerifier):
         queries: int = 2,
         passages: int = 10,
         candidates: int = 16,
-        documents: int = 6,
+        documents: int = 5,
         rounds: int = 2,
         document_chars: int = 24_000,
         windows: int = 4,

@@ -425,8 +425,9 @@ def searches_first(body: dict[str, Any]) -> str:
 
 
 def test_with_batches_each_search_is_one_more_pass(desk: Path) -> None:
-    with MessagesServer(searches_first) as server:
-        batches = {"kind": "batches", "options": {"base_url": server.url}}
+    with MessagesServer(searches_first, batch_polls=2) as server:
+        options = {"base_url": server.url, "wait": False, "gather_seconds": 0.2}
+        batches = {"kind": "batches", "options": options}
         declare(server.url, provider=batches, searches=1)
         path, passes = config("judge"), 0
         while True:
