@@ -2,10 +2,10 @@
 
 Pure; draws are seeded. "Cannot tell" is no label: such a decision is counted and compared with
 nothing. scikit-learn gives Cohen's kappa (J. Cohen, Educational and Psychological Measurement 20,
-1960) and `krippendorff` the nominal alpha (K. Krippendorff, Content Analysis, 2004, ch. 11);
-Fleiss' kappa is worked out here (J. L. Fleiss, Psychological Bulletin 76, 1971): with m labels a
-case, ``P`` the mean over cases of ``(sum_j n_j^2 - m) / (m (m - 1))`` and ``p_j`` the share of
-label j of all labels, ``kappa = (P - sum_j p_j^2) / (1 - sum_j p_j^2)``.
+1960), `deepfact.core.alpha` Krippendorff's alpha; Fleiss' kappa is worked out here (J. L. Fleiss,
+Psychological Bulletin 76, 1971): with m labels a case, ``P`` the mean over cases of
+``(sum_j n_j^2 - m) / (m (m - 1))`` and ``p_j`` the share of label j of all labels,
+``kappa = (P - sum_j p_j^2) / (1 - sum_j p_j^2)``.
 
 Intervals are percentiles of a bootstrap that draws whole reports, since the claims of one report
 are no independent trials; where each case is from a report of its own, that is by case.
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from deepfact.core.alpha import alpha_of, coincidences, nominal_alpha
 from deepfact.core.metrics import LABELS, rate
 from deepfact.core.revise import decided_label
 from deepfact.core.schemes.intervals import of_counts
@@ -122,7 +123,7 @@ def _group(of: str, units: Sequence[Unit], labels: Sequence[Label], seed: int) -
         ),
         raters=raters,
         alpha=_estimate(
-            list(map(_coincidences, counts)), clusters, _alpha, seed, value=_library_alpha(counts)
+            list(map(coincidences, counts)), clusters, alpha_of, seed, value=nominal_alpha(counts)
         ),
     )
 
@@ -219,44 +220,6 @@ def _fleiss(sums: Array, raters: int) -> Array:
     seen = (squares / cases - raters) / (raters * (raters - 1))
     by_chance = ((labels / (cases * raters)[:, None]) ** 2).sum(axis=1)
     return _beyond_chance(seen, by_chance)
-
-
-# --- Krippendorff -------------------------------------------------------------------------
-
-
-def _library_alpha(counts: Sequence[Sequence[int]]) -> float | None:
-    """Krippendorff's alpha by the library; None where it is not defined."""
-    if sum(any(column) for column in zip(*counts, strict=True)) < 2:
-        return None
-    import krippendorff
-    import numpy as np
-
-    return float(
-        krippendorff.alpha(value_counts=np.asarray(counts), level_of_measurement="nominal")
-    )
-
-
-def _coincidences(row: Sequence[int]) -> list[list[float]]:
-    """A case's part of the coincidence matrix: ordered pairs of labels by two auditors, each case
-    weighing as many labels as it has."""
-    others = sum(row) - 1
-    return [
-        [(one * (two - (at == to))) / others for to, two in enumerate(row)]
-        for at, one in enumerate(row)
-    ]
-
-
-def _alpha(tables: Array) -> Array:
-    """Of coincidence matrices, shape ``(draws, labels, labels)``."""
-    import numpy as np
-
-    margins = tables.sum(axis=2)
-    n = margins.sum(axis=1)
-    apart = n - tables.trace(axis1=1, axis2=2)
-    by_chance = n**2 - (margins**2).sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result: Array = np.where(by_chance > 1e-9, 1 - (n - 1) * apart / by_chance, np.nan)
-    return result
 
 
 def _beyond_chance(seen: Array, by_chance: Array) -> Array:

@@ -1,8 +1,8 @@
 """Comparing arms claim by claim: rates, paired differences, agreement, flips.
 
 Pure. Every claim counts in exactly one of confirmed, refuted and unverified; a claim without
-an outcome is unverified. Comparisons are paired: both arms on the same claims. numpy, scipy
-and krippendorff do the arithmetic; they are imported when a figure is asked for.
+an outcome is unverified. Comparisons are paired: both arms on the same claims. numpy and
+scipy do the arithmetic; they are imported when a figure is asked for.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import Counter
 from statistics import NormalDist, stdev
 from typing import Any, Callable, Mapping, Sequence, TypeVar
 
+from deepfact.core.alpha import nominal_alpha
 from deepfact.core.metrics import RESAMPLES, rate
 from deepfact.experiment_records import (
     Agreement,
@@ -130,9 +131,8 @@ def agreement(
 ) -> Agreement | None:
     """How far valid votes agree on whether each claim stands; None when nobody voted.
 
-    Krippendorff's alpha (K. Krippendorff, Content Analysis, 4th ed., ch. 12) for nominal data,
-    by the krippendorff package; its interval is a percentile bootstrap that draws whole
-    reports.
+    The interval of Krippendorff's alpha (see `deepfact.core.alpha`) is a percentile bootstrap
+    that draws whole reports.
     """
     tables = [
         (one.claim.report, _tally(found[one.claim.id].votes))
@@ -145,7 +145,7 @@ def agreement(
     paired = [(report, table) for report, table in voted if sum(table) >= 2]
     few = len(claims) - len(paired)
     unanimous = rate(sum(min(table) == 0 for _, table in paired), len(paired), unverified=few)
-    value = _alpha([table for _, table in paired])
+    value = nominal_alpha([table for _, table in paired])
     clusters, method = _clustered(paired)
     if value is None:
         return Agreement(
@@ -154,7 +154,7 @@ def agreement(
     import numpy as np
 
     draws = np.random.default_rng(seed).integers(len(clusters), size=(resamples, len(clusters)))
-    drawn = [_alpha([table for place in row for table in clusters[place]]) for row in draws]
+    drawn = [nominal_alpha([table for place in row for table in clusters[place]]) for row in draws]
     known = [one for one in drawn if one is not None]
     low, high = _percentiles(known) if len(clusters) > 1 and known else (None, None)
     return Agreement(
@@ -167,15 +167,6 @@ def _tally(votes: Sequence[Vote]) -> tuple[int, int]:
     """Valid votes that let a claim stand, and that refute it."""
     refuting = sum(vote.refutes for vote in votes)
     return len(votes) - refuting, refuting
-
-
-def _alpha(tables: Sequence[tuple[int, int]]) -> float | None:
-    """Krippendorff's alpha; None when fewer than two values occur."""
-    if len({place for table in tables for place, count in enumerate(table) if count}) < 2:
-        return None
-    import krippendorff
-
-    return float(krippendorff.alpha(value_counts=list(tables), level_of_measurement="nominal"))
 
 
 def spread(claims: Sequence[AskedClaim], repeats: Sequence[Found]) -> Spread | None:
