@@ -3,10 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lint types imports lock perf clean
+.PHONY: help demo test check format lint types imports lock perf clean test-minimal test-newest \
+  test-install audit
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: .venv/core.stamp  ## two Audit-then-Score rounds on the shipped benchmark; no key, no network
 	@rm -rf results/demo
@@ -36,6 +37,19 @@ perf: .venv/dev.stamp  ## measure speed, memory and survival; prints tables
 	-$(BIN)/python tests/perf/local_verifier.py
 	-$(BIN)/python tests/perf/engine.py
 	-$(BIN)/python tests/perf/kills.py
+
+test-minimal:  ## the tests with the oldest dependencies that are allowed (needs uv)
+	tests/supply/with_versions.sh lowest-direct
+
+test-newest:  ## the tests with the newest dependencies there are (needs uv)
+	tests/supply/with_versions.sh highest
+
+test-install: .venv/dev.stamp  ## build the wheel and use it in a clean environment of each Python
+	$(BIN)/python tests/supply/install_wheel.py
+
+audit: .venv/dev.stamp  ## known vulnerabilities of what is locked (asks an advisory service), licences
+	$(BIN)/python tests/supply/licences.py --check
+	$(BIN)/python tests/supply/audit.py $(AUDIT)
 
 lock:  ## resolve the lock files anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
