@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deepfact.errors import BenchmarkError
-from deepfact.records import Outcome
+from deepfact.records import Label, Outcome
 from deepfact.run_records import RunRecord, ScoreSheet, VerifierSpec
 
 if TYPE_CHECKING:
+    from deepfact.executors.base import Executor
     from deepfact.experiment_records import AbRecord
     from deepfact.running.run_state import Watcher
     from deepfact.store.benchmark import BenchmarkVersion
@@ -48,6 +49,7 @@ def verify(
     limit: int = 0,
     workspace: Path | str | None = None,
     watch: Watcher | None = None,
+    executor: Executor | None = None,
 ) -> list[Outcome]:
     """One outcome for each claim, in the order of the claims.
 
@@ -57,27 +59,38 @@ def verify(
         limit: only the first so many claims; 0 is all.
         workspace: folder for what a verifier keeps; a panel keeps the answers it paid for.
         watch: is told of progress.
+        executor: where a kind or a spec is asked, see `deepfact.executors.base.build_executor`;
+            in this process when left out. An object is always asked here.
 
     Raises:
         RunIncomplete: answers are missing; calling it again goes on.
     """
     from deepfact.executors.local import run_verifier
+    from deepfact.running.asking import ask_claims
     from deepfact.running.run_state import Tally
+    from deepfact.telemetry import scope
     from deepfact.verifiers import Context, build_verifier
 
     spec = VerifierSpec(kind=verifier) if isinstance(verifier, str) else verifier
     name = spec.label if isinstance(spec, VerifierSpec) else type(spec).__name__
-    built = spec
-    if isinstance(spec, VerifierSpec):
-        built = build_verifier(spec, workspace=Path(workspace) if workspace else None)
-    claims = version.claims[: limit or None]
+    folder = Path(workspace) if workspace else None
+    claims, context = version.claims[: limit or None], Context(version.sources)
     found: dict[str, Outcome] = {}
     tally = Tally()
-    for outcome in run_verifier(built, claims, Context(version.sources), name=name):
+
+    def take(outcome: Outcome) -> None:
         found[outcome.claim_id] = outcome
         tally.take(outcome)
         if watch:
             watch(tally.progress(f"verify: {name}", len(found), len(claims)))
+
+    with scope("run", "verify"), scope("verifier", name):
+        if isinstance(spec, VerifierSpec):
+            built = build_verifier(spec, workspace=folder)
+            ask_claims(built, spec, claims, context, take, workspace=folder, executor=executor)
+        else:
+            for outcome in run_verifier(spec, claims, context, name=name):
+                take(outcome)
     return [found[claim.id] for claim in claims]
 
 
@@ -99,25 +112,66 @@ def score(
     Raises:
         BenchmarkError: the benchmark has no such key.
     """
-    from deepfact.core import metrics
-    from deepfact.running.run_state import strata_of
+    from deepfact.core.metrics import answer_of
 
     if not isinstance(outcomes, Mapping):
         outcomes = {outcome.claim_id: outcome for outcome in outcomes}
-    answers = {entry.claim.id: entry.label for entry in version.state if entry.label}
+    answers = {claim_id: answer_of(outcome) for claim_id, outcome in outcomes.items()}
+    name = name or next((o.verifier for o in outcomes.values() if o.verifier), "verdicts")
+    return score_answers(version, answers, key=key, name=name)
+
+
+def score_answers(
+    version: BenchmarkVersion,
+    answers: Mapping[str, Label | None],
+    *,
+    key: str = "",
+    name: str = "verdicts",
+) -> ScoreSheet:
+    """As `score`, of labels alone, where a million outcomes would not fit in memory.
+
+    Args:
+        version: what they answer.
+        answers: by claim id; None where there is no verdict.
+        key: as for `score`.
+        name: whose answers they are, for the sheet.
+
+    Raises:
+        BenchmarkError: the benchmark has no such key.
+    """
+    from deepfact.core import metrics
+    from deepfact.running.run_state import strata_of
+
+    truth, reports = key_of(version, key)
+    return metrics.score_answers(
+        truth,
+        answers,
+        verifier=name,
+        on=f"{version}, key {key}" if key else str(version),
+        reports=reports,
+        strata=strata_of(version),
+    )
+
+
+def key_of(version: BenchmarkVersion, key: str = "") -> tuple[dict[str, Label], dict[str, str]]:
+    """What answers are scored against, and the report of each claim, both by claim id.
+
+    Args:
+        version: whose claims.
+        key: as for `score`.
+
+    Raises:
+        BenchmarkError: the benchmark has no such key.
+    """
+    outlines = list(version.state.outlines())
+    reports = {one.claim_id: one.report for one in outlines}
+    truth = {one.claim_id: one.label for one in outlines if one.label is not None}
     if key:
         known = version.store.key(key)
         if not known:
             raise BenchmarkError(f"{version} has no key {key!r}")
-        answers = {claim.id: known[claim.id].label for claim in version.claims if claim.id in known}
-    return metrics.score(
-        answers,
-        outcomes,
-        verifier=name or next((o.verifier for o in outcomes.values() if o.verifier), "verdicts"),
-        on=f"{version}, key {key}" if key else str(version),
-        reports={claim.id: claim.report for claim in version.claims},
-        strata=strata_of(version),
-    )
+        truth = {claim_id: known[claim_id].label for claim_id in reports if claim_id in known}
+    return truth, reports
 
 
 def run_round(

@@ -33,7 +33,7 @@ class CrossAuditSpec(FileRecord):
     """Folders of runs whose verdicts and decisions are used instead of asking again."""
     allow_self_judging: bool = False
     """Let an auditor judge challenges of its own model. Off unless written down here."""
-    seed: int = 0
+    seed: int = Field(default=0, ge=0)
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:

@@ -17,6 +17,7 @@ This module imports nothing of deepfact and performs no I/O.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from difflib import get_close_matches
 from typing import Iterable
 
@@ -91,10 +92,18 @@ class RunIncomplete(DeepFactError):
     exit_code = 3
 
 
+MANY_WORDS = 1000
+"""With more known words than this only the nearest in order are looked at, and none is listed."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint such as ``did you mean 'auditors'?``, or the known words when none is close."""
     known = sorted(map(str, known))
+    many = len(known) > MANY_WORDS
+    if many:
+        at = bisect_left(known, word)
+        known = known[max(0, at - MANY_WORDS // 2) : at + MANY_WORDS // 2]
     close = get_close_matches(word, known, n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"
-    return f"known: {', '.join(known)}" if known else ""
+    return f"known: {', '.join(known)}" if known and not many else ""

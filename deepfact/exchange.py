@@ -15,12 +15,14 @@ from functools import partial
 from pathlib import Path
 
 from deepfact.core.quotes import find_quote
+from deepfact.core.transfer import ANSWERS, QUESTION, kind_of
 from deepfact.errors import InputError, did_you_mean
-from deepfact.exchange_formats import LABEL_STUDIO_CONFIG, Answer, Format, read, sheet, write
+from deepfact.exchange_formats import KIND, Answer, Format, label_studio_config, read, sheet, write
 from deepfact.records import (
     Adjudication,
     Case,
     Decision,
+    DivergenceKind,
     Evidence,
     Label,
     Source,
@@ -106,12 +108,19 @@ def export_cases(
     sources = _sources(folder, root)
     cases = desk.cases if decided else desk.waiting
     sheets = [
-        sheet(case, desk.auditor.name, numbered(case, sources), desk.made.get(case.id))
+        sheet(
+            case,
+            desk.auditor.name,
+            numbered(case, sources),
+            desk.made.get(case.id),
+            asks_kind=desk.asks_kind,
+        )
         for case in cases
     ]
     write_bytes(out, write(sheets, kind))
     if kind is Format.LABEL_STUDIO:
-        write_bytes(files[1], LABEL_STUDIO_CONFIG.encode("utf-8"))
+        interface = label_studio_config(asks_kind=desk.asks_kind)
+        write_bytes(files[1], interface.encode("utf-8"))
     filled = sum(case.id in desk.made for case in cases)
     return Exported(len(cases), filled, tuple(files))
 
@@ -253,6 +262,7 @@ def _checked(row: Answer, desk: Desk, sources: Mapping[str, Source]) -> Adjudica
         rationale=row.fields["rationale"],
         evidence=tuple(_evidence(row, case, sources)),
         notes=row.fields["notes"],
+        divergence=_kind(row) if desk.asks_kind else None,
     )
 
 
@@ -292,6 +302,18 @@ def _label(row: Answer, decision: Decision) -> Label | None:
             where=row.where, fix=did_you_mean(said, Label),
         )  # fmt: skip
     return Label(said)
+
+
+def _kind(row: Answer) -> DivergenceKind | None:
+    """What ails the side decided against, by its name or in the words that people are shown."""
+    said = _plain(row.fields[KIND])
+    for name, words in ANSWERS.items():
+        if said in (name, name.replace("_", " "), _plain(words)):
+            return kind_of(name)
+    raise InputError(
+        f"{row.fields[KIND]!r} is no answer to: {QUESTION}" if said else f"there is no {KIND}",
+        where=row.where, fix=did_you_mean(said, ANSWERS),
+    )  # fmt: skip
 
 
 def _evidence(row: Answer, case: Case, sources: Mapping[str, Source]) -> list[Evidence]:

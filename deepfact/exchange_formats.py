@@ -17,6 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from deepfact.core.transfer import ANSWERS, QUESTION
 from deepfact.errors import InputError, did_you_mean
 from deepfact.importers.rows import BadRow, csv_rows, json_rows
 from deepfact.records import Adjudication, Case, Position, Source
@@ -35,6 +36,9 @@ class Format(StrEnum):
 ANSWER = ("decision", "label", "rationale", "evidence", "notes")
 """The fields that people fill in."""
 
+KIND = "divergence"
+"""One more field to fill in, in transfer runs: see `deepfact.core.transfer.ANSWERS`."""
+
 SHOWN = ("case", "auditor", "claim", "context", "position_a", "position_b", "sources")
 """The fields that they read."""
 
@@ -46,6 +50,13 @@ class Sheet:
     shown: Mapping[str, str]
     answer: Mapping[str, str] = field(default_factory=dict)
     sources: Sequence[Mapping[str, str]] = ()
+    asks_kind: bool = False
+    """`KIND` is to be filled in as well."""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """What is to be filled in."""
+        return (*ANSWER, KIND) if self.asks_kind else ANSWER
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +77,8 @@ def sheet(
     auditor: str,
     sources: Sequence[tuple[int, str, Source | None]],
     made: Adjudication | None,
+    *,
+    asks_kind: bool = False,
 ) -> Sheet:
     """A case as a row.
 
@@ -74,6 +87,7 @@ def sheet(
         auditor: whose row it is.
         sources: number, id and card of each source of the case.
         made: the auditor's standing decision, to fill in.
+        asks_kind: whether `KIND` is to be filled in, too.
     """
     numbers = {source_id: number for number, source_id, _ in sources}
     listed = [
@@ -95,7 +109,10 @@ def sheet(
         for number, _, card in sources
         if card is not None
     ]
-    return Sheet(shown, _answer(made, numbers) if made else {}, texts)
+    answer = _answer(made, numbers) if made else {}
+    if made and asks_kind:
+        answer[KIND] = str(made.divergence or "none")
+    return Sheet(shown, answer, texts, asks_kind)
 
 
 def _position(position: Position, numbers: Mapping[str, int]) -> str:
@@ -158,17 +175,18 @@ def _csv(sheets: Sequence[Sheet]) -> bytes:
     """With a byte-order mark and CRLF, as spreadsheets expect."""
     buffer = io.StringIO(newline="")
     out = csv.writer(buffer, lineterminator="\r\n")
-    out.writerow([*SHOWN, *ANSWER])
+    columns = (*SHOWN, *(sheets[0].fields if sheets else ANSWER))
+    out.writerow(columns)
     for row in sheets:
         cells = {**row.shown, **row.answer}
-        out.writerow([guarded(cells.get(name, "")) for name in (*SHOWN, *ANSWER)])
+        out.writerow([guarded(cells.get(name, "")) for name in columns])
     return buffer.getvalue().encode("utf-8-sig")
 
 
 def _jsonl(sheets: Sequence[Sheet]) -> bytes:
     lines = []
     for row in sheets:
-        answer = {name: row.answer.get(name, "") for name in ANSWER}
+        answer = {name: row.answer.get(name, "") for name in row.fields}
         data = {**row.shown, "sources": [dict(source) for source in row.sources], **answer}
         lines.append(json.dumps(data, ensure_ascii=False))
     return jsonl(lines).encode("utf-8")
@@ -187,7 +205,7 @@ def _label_studio(sheets: Sequence[Sheet]) -> bytes:
             result = [
                 _result(name, value)
                 for name, value in row.answer.items()
-                if value and name in ANSWER
+                if value and name in row.fields
             ]
             task["annotations"] = [{"result": result}]
         tasks.append(task)
@@ -195,7 +213,7 @@ def _label_studio(sheets: Sequence[Sheet]) -> bytes:
 
 
 def _result(name: str, value: str) -> dict[str, Any]:
-    kind = "choices" if name in ("decision", "label") else "textarea"
+    kind = "choices" if name in ("decision", "label", KIND) else "textarea"
     held = {"choices": [value]} if kind == "choices" else {"text": [value]}
     return {"from_name": name, "to_name": "claim", "type": kind, "value": held}
 
@@ -262,6 +280,21 @@ LABEL_STUDIO_CONFIG = """<View>
 """The labelling interface that goes with exported tasks."""
 
 
+def label_studio_config(*, asks_kind: bool) -> str:
+    """The interface, with one more question where `KIND` is asked for."""
+    if not asks_kind:
+        return LABEL_STUDIO_CONFIG
+    choices = "".join(f'    <Choice value="{name}" hint="{words}"/>\n'
+                      for name, words in ANSWERS.items())  # fmt: skip
+    asked = (
+        f'  <Header value="{QUESTION}"/>\n'
+        f'  <Choices name="{KIND}" toName="claim" choice="single-radio" required="true">\n'
+        f"{choices}  </Choices>\n"
+    )
+    reason = '  <Header value="Reason"/>\n'
+    return LABEL_STUDIO_CONFIG.replace(reason, asked + reason)
+
+
 # --- reading ------------------------------------------------------------------------------
 
 
@@ -303,18 +336,20 @@ def _rows(rows: Iterator[Any], *, spreadsheet: bool) -> Iterator[Answer | InputE
                     fix=f"take an exported file and keep its column names; "
                     f"{did_you_mean(needed, cells)}",
                 )  # fmt: skip
-        wrong = [name for name in ("case", *ANSWER) if not isinstance(cells.get(name, ""), str)]
+        held = ("case", *ANSWER, KIND)
+        wrong = [name for name in held if not isinstance(cells.get(name, ""), str)]
         if wrong:
             yield InputError(f"{wrong[0]} is no text", where=row.where)
             continue
-        text = {name: cells[name] for name in ("case", "auditor", *ANSWER) if name in cells}
+        text = {name: cells[name] for name in ("case", "auditor", *ANSWER, KIND) if name in cells}
         if spreadsheet:
             text = {name: unguarded(value) for name, value in text.items()}
         yield _answer_of(row.where, text)
 
 
 def _answer_of(where: str, cells: Mapping[str, Any]) -> Answer:
-    fields = {name: str(cells.get(name, "")).replace("\r\n", "\n").strip() for name in ANSWER}
+    held = {name: str(cells.get(name, "")) for name in (*ANSWER, KIND)}
+    fields = {name: text.replace("\r\n", "\n").strip() for name, text in held.items()}
     return Answer(where, str(cells["case"]).strip(), str(cells.get("auditor", "")).strip(), fields)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from deepfact.core.compare import outcome_of
 from deepfact.errors import ConfigError, InputError, ResultsExistError
+from deepfact.executors.base import Executor
 from deepfact.experiment_records import AbRecord, AbSpec, LabelsFrom
 from deepfact.records import FailureReason, Outcome, canonical_json, sha256_of
 from deepfact.reports.ab_report import write_ab_reports
@@ -22,11 +23,13 @@ from deepfact.run_records import ArmAnswered, RunStarted
 from deepfact.running.ab_record import ab_record
 from deepfact.running.arms import AnswersMissing, Arm, Outcomes, build_arms, run_arms
 from deepfact.running.claim_set import ClaimSet, load_claims
+from deepfact.running.code_state import code_state, note_resumed
 from deepfact.running.run_state import Watcher
 from deepfact.store.files import read_record, write_text
 from deepfact.store.journal import Journal, now
 from deepfact.store.response_exports import import_responses
 from deepfact.store.responses import ResponseStore
+from deepfact.telemetry import scope
 
 __all__ = [
     "AnswersMissing", "Arm", "ClaimSet", "Outcomes", "build_arms", "load_claims", "outcome_of",
@@ -51,6 +54,7 @@ def run_experiment(
     replay: bool = False,
     retry_failed: bool = False,
     watch: Watcher = lambda _: None,
+    executor: Executor | None = None,
 ) -> AbRecord:
     """Run an A/B spec, or go on with it.
 
@@ -62,6 +66,7 @@ def run_experiment(
         retry_failed: ask again where an earlier start left a claim unverified for a reason that
             may have passed, such as a rate limit.
         watch: is told of progress.
+        executor: where verifiers are asked; in this process when left out.
 
     Returns:
         The record, which is also in ``record.json`` with its reports.
@@ -70,7 +75,7 @@ def run_experiment(
         InputError: spec, claims or folder do not fit; nothing was asked.
         AnswersMissing: answers are missing or pending; run it again to go on.
     """
-    with open_experiment(spec, folder, root) as run:
+    with open_experiment(spec, folder, root) as run, scope("run", spec.name, loop="ab"):
         outcomes = run_arms(
             run.arms,
             run.claims,
@@ -81,6 +86,7 @@ def run_experiment(
             known=run.known(retry_failed),
             keep=run.keep,
             watch=watch,
+            executor=executor,
         )
         record = ab_record(spec, run.claims, run.arms, outcomes, run.date)
         write_text(folder / "record.json", record.model_dump_json(indent=1) + "\n")
@@ -177,6 +183,8 @@ def open_experiment(spec: AbSpec, folder: Path, root: Path | None) -> Iterator[E
         run = Experiment(spec, claims, arms, responses, journal)
         if not started:
             started = [_begin(journal, spec_hash, claims)]
+        else:
+            note_resumed(journal)
         run.date = started[0].date
         yield run
 
@@ -188,6 +196,7 @@ def _begin(journal: Journal, spec_hash: str, claims: ClaimSet) -> RunStarted:
         date=now().replace(hour=0, minute=0, second=0, microsecond=0),
         base_version=claims.version,
         base_state=claims.state_hash,
+        code=code_state(),
     )
     journal.append(event)
     return event

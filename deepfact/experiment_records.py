@@ -113,7 +113,7 @@ class AbSpec(ClaimsSpec):
     """The first one is what the others are compared with."""
     repeat: int = Field(default=1, ge=1, le=100)
     """How often everything is asked, with answers of its own each time."""
-    seed: int = 0
+    seed: int = Field(default=0, ge=0)
     """Draws the order of claims and arms, and the bootstrap."""
     gates: GateSpec = GateSpec()
     responses: tuple[str, ...] = ()

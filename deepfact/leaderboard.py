@@ -122,12 +122,12 @@ def read_stored(
 
 def labels_of(version: BenchmarkVersion) -> dict[str, Label]:
     """The label of each live claim that has one."""
-    return {entry.claim.id: entry.label for entry in version.state if entry.label}
+    return {one.claim_id: one.label for one in version.state.outlines() if one.label}
 
 
 def reports_of(version: BenchmarkVersion) -> dict[str, str]:
     """The report of each live claim."""
-    return {claim.id: claim.report for claim in version.claims}
+    return {one.claim_id: one.report for one in version.state.outlines()}
 
 
 def _rows(verdicts: Sequence[StoredVerdicts]) -> tuple[list[Row], list[StoredVerdicts]]:

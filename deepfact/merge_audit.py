@@ -33,6 +33,7 @@ from deepfact.run_records import (
     VerifierSpec,
     VersionCommitted,
 )
+from deepfact.running.code_state import code_state
 from deepfact.store.benchmark import BenchmarkStore, BenchmarkVersion
 from deepfact.store.branches import bring_in
 from deepfact.store.files import explain, read_record, write_text
@@ -124,6 +125,7 @@ def put_before_people(merge: Merge, folder: Path, spec: MergeSpec) -> None:
                     date=spec.date,
                     base_version=merge.ours.manifest.version,
                     base_state=merge.ours.manifest.state_hash,
+                    code=code_state(),
                 )
             )
         opened = {event.case.id for event in journal.find(CaseOpened)}

@@ -62,8 +62,7 @@ class ArmPlan(Record):
     minutes: float = 0.0
     """At the configured limits."""
     at_most: bool = False
-    """The calls are the most there can be: an agent's cases are not known yet, or it may search; or
-    the verifier works in steps, each of which depends on the one before."""
+    """The calls are the most there can be: cases are not known yet, or what follows an answer."""
 
 
 class Plan(Record):
@@ -227,8 +226,8 @@ def plan_arms(
     if any(hasattr(arm.prompted, "planned") for arm in arms):
         notes.append(
             "Verifiers that work in steps are counted as if they made every search and read every "
-            "document that their options allow; most claims take far fewer calls. What follows the "
-            "first step is not known before its answer, and is counted even when it is stored."
+            "document that their options allow, stored or not. Claims that an answer left out are "
+            "asked about again alone, which is not in it."
         )
     if not all(one.known for one in agents):
         notes.append(

@@ -401,6 +401,14 @@ class KeyEntry(FileRecord):
     is nobody's, until a round or a person gives one."""
 
 
+class FurtherAnnotation(FileRecord):
+    """Another annotator's label of a claim, which is not the benchmark's: a data set with several
+    annotators has them all, and the benchmark's own label is one of them, or was made of them."""
+
+    claim_id: Id
+    annotation: Annotation
+
+
 # --- votes and verdicts ------------------------------------------------------------------
 
 

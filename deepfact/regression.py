@@ -16,6 +16,7 @@ from typing import Any
 from deepfact.core import regress
 from deepfact.core.compare import ALL, flips, groups_of, outcome_rates, paired_difference
 from deepfact.errors import CheckFailed, ConfigError, InputError, RunIncomplete, did_you_mean
+from deepfact.executors.base import Executor
 from deepfact.model_records import Completion
 from deepfact.plan import Stored, plan_arms
 from deepfact.records import Outcome
@@ -41,11 +42,17 @@ from deepfact.running.run_state import Watcher
 from deepfact.store.files import read_jsonl
 from deepfact.store.response_exports import ExportedResponse, export_responses, import_responses
 from deepfact.store.responses import ResponseStore, StoredResponse
+from deepfact.telemetry import scope
 from deepfact.version import VERSION
 
 
 def run_regression(
-    check: Check, *, live: bool = False, watch: Watcher = lambda _: None, command: str = ""
+    check: Check,
+    *,
+    live: bool = False,
+    watch: Watcher = lambda _: None,
+    command: str = "",
+    executor: Executor | None = None,
 ) -> RegressRecord:
     """Ask about every claim and judge what came of it.
 
@@ -54,6 +61,7 @@ def run_regression(
         live: ask the provider for answers that are not stored. Never done otherwise.
         watch: is told of progress.
         command: as the person typed it, for advice on what to run next.
+        executor: where the verifier is asked; in this process when left out.
 
     Returns:
         The record; its status says whether it passed, regressed or is incomplete.
@@ -63,15 +71,17 @@ def run_regression(
     """
     why, requests = "", 0
     try:
-        run_arms(
-            [check.arm],
-            check.claims,
-            responses=check.store,
-            seed=check.spec.seed,
-            replay=not live,
-            keep=check.keep,
-            watch=watch,
-        )
+        with scope("run", check.spec.name, loop="regress"):
+            run_arms(
+                [check.arm],
+                check.claims,
+                responses=check.store,
+                seed=check.spec.seed,
+                replay=not live,
+                keep=check.keep,
+                watch=watch,
+                executor=executor,
+            )
     except AnswersMissing as error:
         why, requests = error.what, error.requests
     shortage = find_shortage(check, why, requests, live=live, command=command)
@@ -115,6 +125,10 @@ class UsedResponses(ResponseStore):
         if found is not None:
             self.used.add(key)
         return found
+
+    def note_used(self, keys: Iterable[str]) -> None:
+        """Answers under these keys were used by another process."""
+        self.used.update(keys)
 
     def put_many(self, responses: Sequence[StoredResponse]) -> list[Completion]:
         """As `ResponseStore.put_many`."""

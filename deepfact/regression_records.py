@@ -85,7 +85,7 @@ class RegressSpec(ClaimsSpec):
     out."""
     pins: tuple[Pin, ...] = ()
     gates: RegressGates = RegressGates()
-    seed: int = 0
+    seed: int = Field(default=0, ge=0)
     """Draws the order of claims, and the bootstrap."""
     note: str = ""
     """Shown at the top of the report: what its reader must know of the model or the answers."""

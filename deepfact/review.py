@@ -31,6 +31,7 @@ from deepfact.run_records import (
 from deepfact.running.run_state import Stage, stages_of
 from deepfact.store.files import read_record
 from deepfact.store.journal import Journal, now, read_events
+from deepfact.transfer_records import TRANSFER
 
 T = TypeVar("T")
 
@@ -47,6 +48,8 @@ class Desk:
     """Their standing decisions by case id."""
     closed: bool = False
     """The round has gone on from its decisions."""
+    asks_kind: bool = False
+    """A decision also says what ails the side decided against: in transfer runs."""
 
     @property
     def waiting(self) -> tuple[Case, ...]:
@@ -110,7 +113,9 @@ def desk_of(
         and (person.name in one.made or person.name in one.asked(stage.policy))
     ]
     made = {one.case.id: one.made[person.name] for one in mine if person.name in one.made}
-    return Desk(person, number, tuple(one.case for one in mine), made, audit_closed(events, number))
+    closed = audit_closed(events, number)
+    asks_kind = saved.spec.challenger.kind == TRANSFER
+    return Desk(person, number, tuple(one.case for one in mine), made, closed, asks_kind)
 
 
 def source_ids(case: Case) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from deepfact.core.revise import revise, sides
 from deepfact.core.sitting import sittings
 from deepfact.core.standing import audit_closed
 from deepfact.errors import BenchmarkError
-from deepfact.executors.local import run_verifier
+from deepfact.executors.base import Executor
 from deepfact.records import Adjudication, Outcome, Revision, Ruling, RulingKind
 from deepfact.run_records import (
     Answered,
@@ -36,12 +36,14 @@ from deepfact.run_records import (
     VerifierSpec,
     VersionCommitted,
 )
+from deepfact.running.asking import ask_claims
 from deepfact.running.hearing import Hearing
 from deepfact.running.round_record import RoundDone, finish, round_record
 from deepfact.running.run_state import Progress, Run, Stage, Tally, Watcher, open_run
 from deepfact.store.benchmark import BenchmarkVersion
 from deepfact.store.files import read_record
 from deepfact.store.journal import now
+from deepfact.telemetry import scope
 from deepfact.verifiers.base import build_verifier
 
 
@@ -52,6 +54,7 @@ def run_rounds(
     auditors: Sequence[AuditorSpec],
     root: Path | None = None,
     watch: Watcher = lambda _: None,
+    executor: Executor | None = None,
 ) -> RunRecord:
     """Run the rounds of a spec, or go on with them.
 
@@ -61,6 +64,7 @@ def run_rounds(
         auditors: the auditors that the spec names.
         root: the folder that holds benchmarks.
         watch: is told of progress.
+        executor: where verifiers are asked; in this process when left out. Auditors always are.
 
     Returns:
         The record, which is also in ``record.json`` with its reports: complete, or pending
@@ -69,39 +73,53 @@ def run_rounds(
     Raises:
         InputError: spec, benchmark or folder do not fit; nothing was changed.
     """
-    with open_run(spec, folder, auditors, root, watch) as run:
+    with (
+        open_run(spec, folder, auditors, root, watch) as run,
+        scope("run", spec.name, loop="round"),
+    ):
         version, rounds = run.base, list[RoundRecord]()
         for number, stage in enumerate(run.stages, 1):
-            outcomes = _ask(run, stage.challenger, version)
-            docket = _docket(run, number, stage, version, outcomes, rounds)
-            adjudications, waiting = _audit(run, number, stage)
-            if waiting:
-                return finish(run, rounds, waiting)
-            rulings, weights, revisions = _revise(
-                run, number, stage, version, docket, adjudications, rounds
-            )
-            after = _commit(run, number, version, revisions)
-            others = {spec.label: _ask(run, spec, version) for spec in run.spec.scored}
-            done = RoundDone(
-                number, stage, version, after, docket, adjudications, rulings, revisions,
-                outcomes={**others, stage.challenger.label: outcomes}, weights=weights,
-            )  # fmt: skip
-            rounds.append(round_record(run, done))
-            version = after
+            with scope("round", str(number)):
+                outcomes = _ask(run, stage.challenger, version, executor)
+                docket = _docket(run, number, stage, version, outcomes, rounds)
+                adjudications, waiting = _audit(run, number, stage)
+                if waiting:
+                    return finish(run, rounds, waiting)
+                rulings, weights, revisions = _revise(
+                    run, number, stage, version, docket, adjudications, rounds
+                )
+                after = _commit(run, number, version, revisions)
+                others = {one.label: _ask(run, one, version, executor) for one in run.spec.scored}
+                done = RoundDone(
+                    number, stage, version, after, docket, adjudications, rulings, revisions,
+                    outcomes={**others, stage.challenger.label: outcomes}, weights=weights,
+                )  # fmt: skip
+                rounds.append(round_record(run, done))
+                version = after
         return finish(run, rounds)
 
 
-def resume(folder: Path, *, root: Path | None = None, watch: Watcher = lambda _: None) -> RunRecord:
+def resume(
+    folder: Path,
+    *,
+    root: Path | None = None,
+    watch: Watcher = lambda _: None,
+    executor: Executor | None = None,
+) -> RunRecord:
     """Go on with the run in ``folder``; as `run_rounds`.
 
     Raises:
         InputError: there is no run there.
     """
     saved = read_record(folder / "spec.json", SavedSpec)
-    return run_rounds(saved.spec, folder, auditors=saved.auditors, root=root, watch=watch)
+    return run_rounds(
+        saved.spec, folder, auditors=saved.auditors, root=root, watch=watch, executor=executor
+    )
 
 
-def _ask(run: Run, spec: VerifierSpec, version: BenchmarkVersion) -> dict[str, Outcome]:
+def _ask(
+    run: Run, spec: VerifierSpec, version: BenchmarkVersion, executor: Executor | None
+) -> dict[str, Outcome]:
     """A verifier's outcome on each claim; those in the journal are not asked for again."""
     known = run.outcomes.setdefault(spec.label, {})
     claims = version.claims
@@ -110,13 +128,21 @@ def _ask(run: Run, spec: VerifierSpec, version: BenchmarkVersion) -> dict[str, O
     step = f"verify: {spec.label}"
     run.watch(Progress(step, done, len(claims)))
     verifier = build_verifier(spec, workspace=run.journal.folder)
-    asked = run_verifier(verifier, open_claims, run.context, name=spec.label, among=claims)
-    for outcome in asked if open_claims else ():
+
+    def take(outcome: Outcome) -> None:
+        nonlocal done
         run.journal.append(Answered(at=now(), verifier=spec.label, outcome=outcome))
         known[outcome.claim_id] = outcome
-        done += 1
         tally.take(outcome)
+        done += 1
         run.watch(tally.progress(step, done, len(claims)))
+
+    with scope("verifier", spec.label):
+        if open_claims:
+            ask_claims(
+                verifier, spec, open_claims, run.context, take,
+                among=claims, workspace=run.journal.folder, executor=executor,
+            )  # fmt: skip
     return {claim.id: known[claim.id] for claim in claims}
 
 

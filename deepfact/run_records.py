@@ -118,7 +118,7 @@ class RoundSpec(FileRecord):
     scored: tuple[VerifierSpec, ...] = ()
     """Further verifiers scored beside the challenger; they challenge nothing."""
     rounds: tuple[StageSpec, ...] = Field(default=(StageSpec(),), min_length=1)
-    seed: int = 0
+    seed: int = Field(default=0, ge=0)
     """Draws the controls and the order of the two sides of each case."""
     commit_to: Literal["benchmark", "run"] = "benchmark"
     """Where new versions go: into the benchmark, or into a copy of it in the run's folder."""
@@ -181,6 +181,17 @@ class JournalRecord(TaggedRecord):
     TAG = "event"
 
 
+class CodeState(Record):
+    """Which code ran: of deepfact, and of the working folder when that is a git repository."""
+
+    deepfact: str
+    """The version."""
+    revision: str = ""
+    """The commit that is checked out in the working folder; empty when there is none."""
+    dirty: bool | None = None
+    """Whether tracked files of it were changed; None when that is not known."""
+
+
 class RunStarted(JournalRecord):
     """First line of a journal: ties the journal to its spec and base version."""
 
@@ -191,6 +202,18 @@ class RunStarted(JournalRecord):
     """What revisions carry."""
     base_version: int
     base_state: Hash
+    code: CodeState | None = None
+    """None in journals from before this was kept."""
+
+
+class RunResumed(JournalRecord):
+    """Another process goes on with the run. Written before the first thing that it adds, so one
+    that has nothing to do leaves no trace."""
+
+    event: Literal["run_resumed"] = "run_resumed"
+    at: AwareDatetime
+    """When it began."""
+    code: CodeState
 
 
 class Answered(JournalRecord):
@@ -284,6 +307,7 @@ class ArmAnswered(JournalRecord):
 
 JournalEvent = Annotated[
     RunStarted
+    | RunResumed
     | Answered
     | CaseOpened
     | Adjudicated

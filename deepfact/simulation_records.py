@@ -49,7 +49,7 @@ class SimulationSpec(FileRecord):
     """Of each auditor: the probability of a right decision on a case."""
     seeds: int = Field(default=20, ge=1, le=1000)
     """How often everything is drawn."""
-    seed: int = 0
+    seed: int = Field(default=0, ge=0)
     """The first seed."""
 
     @model_validator(mode="after")

@@ -30,6 +30,10 @@ from deepfact.run_records import AuditorSpec, RunStatus, ScoreSheet, VerifierSpe
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.+-]{0,59}$")]
 """Of a data set in a run: letters, digits, ``_ . + -``; it stands before its claims' ids."""
 
+TRANSFER = "transfer"
+"""Kind of the challenger in the saved spec of a run, by which `deepfact.review` knows that auditors
+are also asked what ails the side that they decide against."""
+
 # --- the spec ----------------------------------------------------------------------------
 
 

@@ -71,6 +71,12 @@ def test_hints(word: str, known: list[str], hint: str) -> None:
     assert did_you_mean(word, known) == hint
 
 
+def test_of_very_many_words_only_the_nearest_are_looked_at() -> None:
+    known = [f"claim-{n:06}" for n in range(200_000)]
+    assert did_you_mean("claim-0777777", known) == "did you mean 'claim-077777'?"
+    assert did_you_mean("zzz", known) == "", "a list of them all helps nobody"
+
+
 @given(st.text(max_size=10), st.lists(st.text(min_size=1, max_size=10), max_size=5))
 def test_a_hint_does_not_depend_on_the_order_of_what_is_known(word: str, known: list[str]) -> None:
     assert did_you_mean(word, known) == did_you_mean(word, iter(reversed(known)))

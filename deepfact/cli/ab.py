@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deepfact.cli import executors
 from deepfact.cli.options import Json, Root
 from deepfact.cli.output import note, print_json, print_table, progress, show_rate
 
@@ -54,6 +55,9 @@ def ab(
     open_report: Annotated[
         bool, typer.Option("--open", help="Show the report in the browser at the end.")
     ] = False,
+    executor: executors.Kind = "local",
+    address: executors.Address = "",
+    executor_option: executors.Options = None,
     as_json: Json = False,
 ) -> None:
     """Compare verifiers on the same claims; running it again goes on where it stopped.
@@ -76,10 +80,12 @@ def ab(
 
         show_plan(plan_experiment(spec, folder, root=root), as_json=as_json)
         return
+    where = executors.executor_of(executor, address, executor_option)
     with progress() as watch:
         record = run_experiment(
-            spec, folder, root=root, replay=replay, retry_failed=retry_failed, watch=watch
-        )
+            spec, folder, root=root, replay=replay, retry_failed=retry_failed, watch=watch,
+            executor=where,
+        )  # fmt: skip
     _finish(record, folder, open_report=open_report, as_json=as_json)
 
 

@@ -24,6 +24,7 @@ from deepfact.cli import (
     mcp,
     microgold,
     model,
+    observing,
     plan,
     prompts,
     regress,
@@ -32,9 +33,11 @@ from deepfact.cli import (
     research,
     responses,
     round,
+    run_show,
     score,
     search,
     simulate,
+    transfer,
 )
 from deepfact.cli.output import note
 from deepfact.errors import DeepFactError
@@ -50,6 +53,7 @@ app = typer.Typer(
 )
 app.add_typer(bench.app, name="bench")
 app.add_typer(round.app, name="round")
+app.add_typer(run_show.app, name="run")
 app.add_typer(audit.app, name="audit")
 app.add_typer(microgold.app, name="microgold")
 app.command(epilog=crossaudit.EXAMPLES)(crossaudit.crossaudit)
@@ -62,6 +66,7 @@ app.command(epilog=plan.EXAMPLES)(plan.plan)
 app.command(epilog=regress.EXAMPLES)(regress.regress)
 app.command(epilog=reproduce.EXAMPLES)(reproduce.reproduce)
 app.command(epilog=simulate.EXAMPLES)(simulate.simulate)
+app.command(epilog=transfer.EXAMPLES)(transfer.transfer)
 app.add_typer(prompts.app, name="prompts")
 app.add_typer(responses.app, name="responses")
 app.add_typer(research.app, name="research")
@@ -80,12 +85,15 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001 - its callback prints it
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
+    log_json: observing.LogJson = "",
+    log_level: observing.LogLevel = None,
+    log_details: observing.LogDetails = False,
 ) -> None:
-    pass
+    observing.start(log_json, log_level, details=log_details)
 
 
 def _in_utf8() -> None:
@@ -117,3 +125,5 @@ def main() -> None:
         where = f"{error.filename}: " if error.filename else ""
         note(f"error: {where}{error.strerror or error}")
         sys.exit(2)
+    finally:
+        observing.stop()

@@ -67,7 +67,7 @@ def review(
     done = 0
     for position, case in enumerate(desk.waiting, 1):
         _show(case, sources, f"case {position} of {len(desk.waiting)}")
-        adjudication = _asked(case, desk.auditor.name, sources)
+        adjudication = _asked(case, desk.auditor.name, sources, asks_kind=desk.asks_kind)
         if adjudication is None:
             break
         if adjudication == "skip":
@@ -82,7 +82,8 @@ def review(
     left = len(open_desk(folder, desk.auditor.name).waiting)
     say(f"{done} decided, {left} left")
     if not left:
-        note(f"all decided; go on with: deepfact round resume {folder}")
+        again = "the same `deepfact transfer` command" if desk.asks_kind else ""
+        note(f"all decided; go on with: {again or f'deepfact round resume {folder}'}")
 
 
 def _show(case: Case, sources: Mapping[str, Source], where: str) -> None:
@@ -111,8 +112,11 @@ def _show_position(name: str, position: Position, sources: Mapping[str, Source])
         say(f"   qualification ({qualification.kind}): {qualification.text}")
 
 
-def _asked(case: Case, auditor: str, sources: Mapping[str, Source]) -> Adjudication | Any | None:
+def _asked(
+    case: Case, auditor: str, sources: Mapping[str, Source], *, asks_kind: bool = False
+) -> Adjudication | Any | None:
     """The person's decision; ``"skip"`` to come back later, None to leave."""
+    from deepfact.core.transfer import kind_of
     from deepfact.records import Adjudication, Decision
 
     began = time.monotonic()
@@ -139,6 +143,9 @@ def _asked(case: Case, auditor: str, sources: Mapping[str, Source]) -> Adjudicat
         label = _label() if answer == "n" else None
         if answer == "n" and label is None:
             return None
+        kind = _kind() if asks_kind else "none"
+        if kind is None:
+            return None
         rationale = ""
         while not rationale:
             said = _line("why (a reason is needed)", fold=False)
@@ -152,7 +159,24 @@ def _asked(case: Case, auditor: str, sources: Mapping[str, Source]) -> Adjudicat
             label=label,
             rationale=rationale,
             seconds=round(time.monotonic() - began, 1),
+            divergence=kind_of(kind),
         )
+
+
+def _kind() -> str | None:
+    """One of `deepfact.core.transfer.ANSWERS`; None to leave."""
+    from deepfact.core.transfer import ANSWERS, QUESTION
+
+    say(QUESTION)
+    for number, words in enumerate(ANSWERS.values(), 1):
+        say(f"  [{number}] {words}")
+    while True:
+        said = _line(f"which, 1 to {len(ANSWERS)}")
+        if said is None or said == "q":
+            return None
+        if said.isascii() and said.isdigit() and 0 < int(said) <= len(ANSWERS):
+            return list(ANSWERS)[int(said) - 1]
+        say(f"{said!r} is none of 1 to {len(ANSWERS)}")
 
 
 def _label() -> Label | None:

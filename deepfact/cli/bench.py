@@ -48,19 +48,25 @@ def init(
     "deepfact bench import scifact data/scifact\n\n"
     "deepfact bench import factcheck-bench data/factcheck-bench --name factcheck\n\n"
     "deepfact bench import csv claims.csv --name mine --mapping map.yaml --sources docs.csv\n\n"
+    "deepfact bench import parquet claims.parquet --name mine --mapping map.yaml\n\n"
+    "deepfact bench import hf owner/name --name theirs --mapping map.yaml -o split=test "
+    "-o download=true\n\n"
     "deepfact bench import scifact data/scifact -o split=test --dry-run",
 )
 def import_(
-    format: Annotated[str, typer.Argument(help="scifact, factcheck-bench, jsonl, csv, ...")],
+    format: Annotated[
+        str, typer.Argument(help="scifact, factcheck-bench, jsonl, csv, parquet, hf, ...")
+    ],
     path: Annotated[Path, typer.Argument(help="File or folder, as the data set is published.")],
     name: Annotated[
         str, typer.Option(help="Benchmark to make or to add to; the format's name by default.")
     ] = "",
     mapping: Annotated[
-        Path | None, typer.Option(help="YAML that says which column is what (jsonl, csv).")
+        Path | None,
+        typer.Option(help="YAML that says which column is what (jsonl, csv, parquet, hf)."),
     ] = None,
     sources: Annotated[
-        Path | None, typer.Option(help="File with the sources that claims cite (jsonl, csv).")
+        Path | None, typer.Option(help="File with the sources that claims cite (the same formats).")
     ] = None,
     encoding: Annotated[
         str, typer.Option(help="Encoding of the files, such as utf-8-sig or cp1252.")
@@ -176,9 +182,10 @@ def show(
             )
         _show_claim(version, entry, as_json)
         return
-    chosen = [entry for entry in version.state if not label or entry.label == label]
+    ids = [one.claim_id for one in version.state.outlines() if not label or one.label == label]
+    chosen = [version.state.entries[claim_id] for claim_id in ids[:limit]]
     if as_json:
-        rows = [entry_json(entry) for entry in chosen[:limit]]
+        rows = [entry_json(entry) for entry in chosen]
         print_json({"manifest": version.manifest.model_dump(mode="json"), "claims": rows})
         return
     counts = version.manifest.counts
@@ -190,10 +197,10 @@ def show(
     say(f"{version.manifest.state_hash}")
     print_table(
         ["claim", "label", "text"],
-        [[e.claim.id, str(e.label or "-"), short(e.claim.text)] for e in chosen[:limit]],
+        [[e.claim.id, str(e.label or "-"), short(e.claim.text)] for e in chosen],
     )
-    if len(chosen) > limit:
-        say(f"... and {len(chosen) - limit} more; see them with --limit {len(chosen)}")
+    if len(ids) > limit:
+        say(f"... and {len(ids) - limit} more; see them with --limit {len(ids)}")
 
 
 @app.command(
@@ -248,8 +255,12 @@ def _pairs(options: list[str]) -> dict[str, str]:
 
 
 def _show_claim(version: BenchmarkVersion, entry: Entry, as_json: bool) -> None:
+    from deepfact.store.annotators import read_annotators
+
+    others = read_annotators(version.store.folder).get(entry.claim.id, [])
     if as_json:
-        print_json(entry_json(entry))
+        further = [one.model_dump(mode="json") for one in others]
+        print_json({**entry_json(entry), **({"further": further} if further else {})})
         return
     claim, annotation = entry.claim, entry.annotation
     say(f"{claim.id}{'  (retired)' if entry.retired else ''}\n  {claim.text}")
@@ -260,6 +271,9 @@ def _show_claim(version: BenchmarkVersion, entry: Entry, as_json: bool) -> None:
         source = version.sources.get(source_id)
         title = source.title if source else "a source that is not there"
         say(f"  cites: {title}  {source_id[:19]}")
+    for one in others:
+        reason = f": {one.rationale}" if one.rationale else ""
+        say(f"  another annotator, {one.provenance.who}: {one.label}{reason}")
     if annotation is None:
         say("  unlabelled")
         return

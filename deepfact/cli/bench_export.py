@@ -12,7 +12,7 @@ from deepfact.core.state import Entry
 from deepfact.errors import InputError
 from deepfact.records import canonical_json
 from deepfact.store.benchmark import BenchmarkVersion
-from deepfact.store.files import jsonl, write_text
+from deepfact.store.files import writing
 
 CLAIM_COLUMNS = (
     "id", "text", "label", "rationale", "context", "report", "sentence", "domain", "subject",
@@ -37,16 +37,18 @@ def export_version(
             )  # fmt: skip
         if path.exists() and not force:
             raise InputError("this file exists", where=str(path), fix="overwrite it with --force")
-    public = [entry for entry in version.state if not entry.claim.private]
-    _write(to, CLAIM_COLUMNS, (_claim_row(entry) for entry in public))
-    said = f"wrote {len(public)} claims of {version} to {to}"
-    if private := sum(1 for _ in version.state) - len(public):
+    written = _write(
+        to,
+        CLAIM_COLUMNS,
+        (_claim_row(entry) for entry in version.state if not entry.claim.private),
+    )
+    said = f"wrote {written} claims of {version} to {to}"
+    if private := version.manifest.counts.claims - written:
         said += f"; {private} private ones left out"
     if sources:
-        cards = [card for card in version.sources.values() if card.role != "generated"]
+        cards = (card for card in version.sources.values() if card.role != "generated")
         rows = (card.model_dump(mode="json", include=set(SOURCE_COLUMNS)) for card in cards)
-        _write(sources, SOURCE_COLUMNS, rows)
-        said += f"; {len(cards)} sources to {sources}"
+        said += f"; {_write(sources, SOURCE_COLUMNS, rows)} sources to {sources}"
     return said
 
 
@@ -70,14 +72,23 @@ def _claim_row(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _write(path: Path, columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> None:
-    if path.suffix == ".jsonl":
-        kept = ({key: value for key, value in row.items() if value not in ("", [])} for row in rows)
-        write_text(path, jsonl(map(canonical_json, kept)))
-        return
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({**row, "cites": ";".join(row["cites"])} if "cites" in row else row)
-    write_text(path, text.getvalue())
+def _write(path: Path, columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> int:
+    """Write rows one by one; says how many there were."""
+    line = io.StringIO(newline="")
+    writer = csv.DictWriter(line, columns, lineterminator="\n")
+    written = 0
+    with writing(path) as (file, _):
+        if path.suffix == ".csv":
+            writer.writeheader()
+        for row in rows:
+            written += 1
+            if path.suffix == ".jsonl":
+                kept = {key: value for key, value in row.items() if value not in ("", [])}
+                line.write(f"{canonical_json(kept)}\n")
+            else:
+                writer.writerow({**row, "cites": ";".join(row["cites"])} if "cites" in row else row)
+            file.write(line.getvalue().encode("utf-8"))
+            line.seek(0)
+            line.truncate()
+        file.write(line.getvalue().encode("utf-8"))  # a header that no row followed
+    return written

@@ -16,6 +16,8 @@ from deepfact.errors import BenchmarkError
 from deepfact.importers import importer
 from deepfact.importers.base import Imported, SkippedRow
 from deepfact.records import Revision, RevisionKind
+from deepfact.store.annotators import NAME as ANNOTATORS
+from deepfact.store.annotators import add_annotators
 from deepfact.store.benchmark import BenchmarkStore, check_name
 
 
@@ -34,6 +36,8 @@ class ImportSummary:
     skipped: list[SkippedRow] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     dry_run: bool = False
+    annotations: int = 0
+    """Labels of other annotators that were kept, and were not there before."""
 
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -47,6 +51,8 @@ class ImportSummary:
             f"{self.added} claims ({labels}), {self.sources} sources, "
             f"{len(self.skipped)} rows skipped, {self.present} claims there already"
         )
+        if self.annotations:
+            what += f", {self.annotations} labels of other annotators kept in {ANNOTATORS}"
         if self.dry_run:
             return f"dry run, nothing written: {self.benchmark} would get {what}"
         if self.version is None:
@@ -91,7 +97,10 @@ def import_data_set(
         notes=imported.notes,
         dry_run=dry_run,
     )
-    if dry_run or not revisions:
+    if dry_run:
+        return summary
+    if not revisions:
+        summary.annotations = _keep_annotators(folder, format, imported, author)
         return summary
     store = store or BenchmarkStore.create(folder, card=_card(folder.name, format, imported))
     made = store.commit(
@@ -103,7 +112,14 @@ def import_data_set(
         sources=imported.sources,
     )
     summary.version = made.manifest.version
+    summary.annotations = _keep_annotators(folder, format, imported, author)
     return summary
+
+
+def _keep_annotators(folder: Path, format: str, imported: Imported, author: str) -> int:
+    """Keep other annotators' labels; an import that was killed before this is simply repeated."""
+    why = f"other annotators' labels, imported from {format}"
+    return add_annotators(folder, imported.further, who=author, why=why)
 
 
 def _additions(
@@ -146,8 +162,10 @@ def _labels(revisions: list[Revision]) -> dict[str, int]:
 
 def _card(name: str, format: str, imported: Imported) -> str:
     notes = "".join(f"- {text}\n" for text in imported.notes) or "- none\n"
+    origin = f"From: {imported.origin}\n\n" if imported.origin else ""
+    licence = imported.licence or "That of the data set it was imported from."
     return (
-        f"# {name}\n\nImported with `deepfact bench import {format}`.\n\n"
+        f"# {name}\n\nImported with `deepfact bench import {format}`.\n\n{origin}"
         f"## Notes of the import\n\n{notes}\n"
-        "## Licence\n\nThat of the data set it was imported from.\n"
+        f"## Licence\n\n{licence}\n"
     )

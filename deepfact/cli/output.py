@@ -61,7 +61,20 @@ def say(text: str) -> None:
 
 def note(text: str) -> None:
     """A remark on standard error."""
-    typer.echo(plain(text), err=True)
+    if _notes is not None:
+        _notes(plain(text))
+    else:
+        typer.echo(plain(text), err=True)
+
+
+_notes: Callable[[str], None] | None = None
+
+
+def send_notes(to: Callable[[str], None] | None) -> None:
+    """Give remarks to somebody else, who writes standard error alone from now on: no progress is
+    shown either. None ends that."""
+    global _notes
+    _notes = to
 
 
 def show_rate(rate: Rate) -> str:
@@ -91,7 +104,9 @@ def show_cost(step: Progress) -> str:
 def progress() -> Iterator[Callable[[Progress], None]]:
     """A watcher that shows how far a run is, its rate, its failures and the time left: as a bar
     on a terminal, else as a line every few seconds."""
-    if sys.stderr.isatty():
+    if _notes is not None:
+        yield lambda _: None
+    elif sys.stderr.isatty():
         with _bars() as watch:
             yield watch
     else:

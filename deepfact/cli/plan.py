@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "Examples:\n\ndeepfact plan configs/ab-founding.yaml"
     "\n\ndeepfact plan configs/regress-founding.yaml --json"
+    "\n\ndeepfact plan configs/verifier-document.yaml --benchmark deepfact-mini --limit 5"
 )
 
 
 def plan(
     config: Annotated[
         Path,
-        typer.Argument(metavar="CONFIG", help="The spec of an A/B, a regression check or rounds."),
+        typer.Argument(
+            metavar="CONFIG",
+            help="The spec of an A/B, a regression check or rounds, or a verifier's.",
+        ),
     ],
     out: Annotated[
         Path | None,
@@ -41,6 +45,12 @@ def plan(
     seconds: Annotated[
         float, typer.Option(min=0.001, help="What a live call is taken to last, in seconds.")
     ] = 5.0,
+    benchmark: Annotated[
+        str, typer.Option(metavar="NAME[@VERSION]", help="With a verifier: what it would verify.")
+    ] = "",
+    limit: Annotated[
+        int, typer.Option(min=0, help="With a verifier: only the first N claims; 0 is all.")
+    ] = 0,
     as_json: Json = False,
 ) -> None:
     """Say how many calls, tokens, dollars and minutes a run would take. Asks nothing.
@@ -48,6 +58,7 @@ def plan(
     Calls are counted: every request is rendered and looked up among the stored answers. Tokens,
     cost and time are estimates, and say how they were made.
     """
+    from deepfact.errors import InputError
     from deepfact.experiment_records import AbSpec
     from deepfact.plan import plan_experiment, plan_regression, plan_round
     from deepfact.regression_records import RegressSpec
@@ -55,7 +66,21 @@ def plan(
     from deepfact.store.specs import read_yaml
 
     keys = _keys(config)
-    if "auditors" in keys:
+    if "kind" in keys and not benchmark:
+        raise InputError(
+            "this is a verifier's file: say what it would verify",
+            where=str(config),
+            fix=f"such as: deepfact plan {config} --benchmark deepfact-mini",
+        )
+    if "kind" not in keys and (benchmark or limit):
+        raise InputError(
+            "--benchmark and --limit go with the file of a verifier",
+            where=str(config),
+            fix="leave them out: the spec says what is verified",
+        )
+    if "kind" in keys:
+        found = _of_verifier(config, benchmark, limit, out, root, seconds)
+    elif "auditors" in keys:
         from deepfact.auditors import read_auditors
         from deepfact.running.run_state import auditor_names
 
@@ -78,6 +103,24 @@ def plan(
         folder = out or Path("results") / spec.name
         found = plan_experiment(spec, folder, root=root, seconds_per_call=seconds)
     show_plan(found, as_json=as_json)
+
+
+def _of_verifier(
+    config: Path, benchmark: str, limit: int, out: Path | None, root: Path | None, seconds: float
+) -> Plan:
+    """What ``deepfact verify`` would ask, given what its folder holds already."""
+    from deepfact.experiment import build_arms, load_claims
+    from deepfact.experiment_records import ClaimsSpec, SelectSpec
+    from deepfact.plan import Stored, plan_arms
+    from deepfact.run_records import VerifierSpec
+    from deepfact.store.specs import read_yaml
+
+    spec = read_yaml(config, VerifierSpec)
+    claims = load_claims(ClaimsSpec(benchmark=benchmark, select=SelectSpec(limit=limit)), root)
+    arms = build_arms({spec.label: spec})
+    stores = [Path(str(spec.options["responses"]))] if spec.options.get("responses") else []
+    stores += [out / "responses.sqlite"] if out else []
+    return plan_arms(spec.label, arms, claims, Stored.of(stores, []), seconds_per_call=seconds)
 
 
 def _keys(config: Path) -> set[str]:

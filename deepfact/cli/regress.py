@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deepfact.cli import executors
 from deepfact.cli.options import Json, Root
 from deepfact.cli.output import note, print_json, progress
 from deepfact.errors import InputError, ResultsExistError, RunIncomplete
@@ -66,6 +67,9 @@ def regress(
         list[Path] | None,
         typer.Option(metavar="FILE", help="A further export to replay from; may be repeated."),
     ] = None,
+    executor: executors.Kind = "local",
+    address: executors.Address = "",
+    executor_option: executors.Options = None,
     as_json: Json = False,
 ) -> None:
     """Check that a verifier has not become worse than its committed baseline.
@@ -80,13 +84,14 @@ def regress(
 
     spec = read_yaml(config, RegressSpec)
     folder = out or Path("results") / spec.name
+    where = executors.executor_of(executor, address, executor_option)
     with _results_folder(folder, spec), regression.UsedResponses(folder / RESPONSES) as store:
         check = regression.open_check(
             spec, store, root=root, exports=responses or (), recording=update_baseline
         )
         with progress() as watch:
             record = regression.run_regression(
-                check, live=live, watch=watch, command=f"deepfact regress {config}"
+                check, live=live, watch=watch, command=f"deepfact regress {config}", executor=where
             )
         _write(record, folder)
         _show(record, folder, as_json=as_json)

@@ -142,8 +142,8 @@ def _keys(path: Path) -> set[str]:
         text = line.strip()
         if text.startswith("{"):
             try:
-                text = json.loads(text)["key"]
-            except (ValueError, KeyError):
+                text = str(json.loads(text)["key"])
+            except (ValueError, KeyError, RecursionError):
                 text = ""
         if not text.startswith("sha256:"):
             raise InputError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deepfact.cli import bench_change, round_replay
+from deepfact.cli import bench_change, executors, round_replay
 from deepfact.cli.branches import note_base_taken, note_run_branched
 from deepfact.cli.options import Json, Root
 from deepfact.cli.output import note, print_json, print_table, progress, show_rate
@@ -46,6 +46,9 @@ def run(
         bool, typer.Option("--dry-run", help="Check everything and say what would be done.")
     ] = False,
     open_report: Open = False,
+    executor: executors.Kind = "local",
+    address: executors.Address = "",
+    executor_option: executors.Options = None,
     as_json: Json = False,
 ) -> None:
     """Run the rounds of a spec; running it again goes on where it stopped.
@@ -64,8 +67,11 @@ def run(
     if dry_run:
         _plan(spec, declared, folder, root)
         return
+    where = executors.executor_of(executor, address, executor_option)
     with progress() as watch:
-        record = run_rounds(spec, folder, auditors=declared, root=root, watch=watch)
+        record = run_rounds(
+            spec, folder, auditors=declared, root=root, watch=watch, executor=where
+        )
     note_run_branched(record, folder, root)
     _finish(record, folder, open_report=open_report, as_json=as_json)
 
@@ -75,7 +81,13 @@ def run(
     "deepfact round resume configs/demo.yaml"
 )
 def resume(
-    target: Target, root: Root = None, open_report: Open = False, as_json: Json = False
+    target: Target,
+    root: Root = None,
+    open_report: Open = False,
+    executor: executors.Kind = "local",
+    address: executors.Address = "",
+    executor_option: executors.Options = None,
+    as_json: Json = False,
 ) -> None:
     """Go on with a run that was stopped, or that waited for people.
 
@@ -87,8 +99,9 @@ def resume(
     if (folder / "merge.json").is_file():
         bench_change.finish(folder, root=root, as_json=as_json)
         return
+    where = executors.executor_of(executor, address, executor_option)
     with progress() as watch:
-        record = go_on(folder, root=root, watch=watch)
+        record = go_on(folder, root=root, watch=watch, executor=where)
     note_run_branched(record, folder, root)
     _finish(record, folder, open_report=open_report, as_json=as_json)
 

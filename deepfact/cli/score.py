@@ -7,10 +7,11 @@ Only the shell: verifiers are in `deepfact.verifiers`, the arithmetic is in
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from deepfact.cli import executors
 from deepfact.cli.options import Json, Root
 from deepfact.cli.output import (
     note,
@@ -24,15 +25,21 @@ from deepfact.cli.output import (
 if TYPE_CHECKING:
     from deepfact.run_records import ScoreSheet
 
+By = Literal["f1", "accuracy", "balanced_accuracy"]
+
 VERIFY_EXAMPLES = (
     "Examples:\n\ndeepfact verify deepfact-mini@1 --out verdicts.jsonl\n\n"
     "deepfact verify deepfact-mini --verifier overlap --out overlap.jsonl\n\n"
-    "deepfact verify deepfact-mini --verifier my-verifier.yaml --out mine.jsonl"
+    "deepfact verify deepfact-mini --verifier my-verifier.yaml --out mine.jsonl\n\n"
+    "deepfact verify deepfact-mini --verifier configs/verifier-document.yaml --limit 5 "
+    "--out results/document/verdicts.jsonl --report results/document/report.html"
 )
 SCORE_EXAMPLES = (
     "Examples:\n\ndeepfact score verdicts.jsonl --benchmark deepfact-mini@1\n\n"
     "deepfact score theirs.csv --benchmark scifact --labels scifact\n\n"
-    "deepfact score verdicts.jsonl --benchmark deepfact-mini --key author --json"
+    "deepfact score verdicts.jsonl --benchmark deepfact-mini --key author --json\n\n"
+    "deepfact score test.jsonl --benchmark mine --report score.html --threshold-from dev.jsonl "
+    "--threshold-benchmark mine-dev"
 )
 
 
@@ -44,11 +51,27 @@ def verify(
     ] = "local",
     limit: Annotated[int, typer.Option(help="Only the first N claims; 0 is all.", min=0)] = 0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write how each verdict came about, as .html or .md, there."
+        ),
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="With --report: another verifier's verdicts, to compare cost with."
+        ),
+    ] = None,
     root: Root = None,
+    executor: executors.Kind = "local",
+    address: executors.Address = "",
+    executor_option: executors.Options = None,
     as_json: Json = False,
 ) -> None:
     """Let a verifier conclude on every claim of a version, and keep its verdicts in a file."""
     from deepfact import api
+    from deepfact.cli.verify_report import check_report, read_outcomes, write_report
     from deepfact.errors import InputError
     from deepfact.store.files import jsonl, write_text
 
@@ -59,17 +82,25 @@ def verify(
         raise InputError("this is a file, not a folder", where=str(above))
     if out.exists() and not force:
         raise InputError("this file exists", where=str(out), fix="overwrite it with --force")
-    version = api.load(benchmark, root=root)
+    check_report(report, against, out)
+    others = read_outcomes(against) if against else None
+    version, spec = api.load(benchmark, root=root), verifier_spec(verifier)
+    chosen = executors.executor_of(executor, address, executor_option)
     with progress() as watch:
         outcomes = api.verify(
-            version, verifier_spec(verifier), limit=limit, workspace=out.parent, watch=watch
+            version, spec, limit=limit, workspace=out.parent, watch=watch, executor=chosen
         )
     write_text(out, jsonl(outcome.canonical() for outcome in outcomes))
+    if report is not None:
+        write_report(report, spec, version, outcomes, folder=out.parent, against=others)
     failed = sum(outcome.kind == "failure" for outcome in outcomes)
     if as_json:
-        print_json({"claims": len(outcomes), "failed": failed, "out": str(out)})
+        told = {"report": str(report)} if report else {}
+        print_json({"claims": len(outcomes), "failed": failed, "out": str(out), **told})
     else:
         typer.echo(f"{len(outcomes)} claims of {version}, {failed} without a verdict: {out}")
+        if report:
+            typer.echo(f"  how they came about: {report}")
         typer.echo(f"  score them with: deepfact score {out} --benchmark {version}")
 
 
@@ -84,16 +115,44 @@ def score(
         str, typer.Option(help="Whose label words the file uses, such as scifact.")
     ] = "deepfact",
     encoding: Annotated[str, typer.Option(help="Encoding of the file.")] = "utf-8",
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a page with plots, as .html or .md, there."),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="Also score supported above this probability.", min=0, max=1),
+    ] = None,
+    threshold_from: Annotated[
+        Path | None,
+        typer.Option(metavar="VERDICTS", help="Choose the threshold on these other verdicts."),
+    ] = None,
+    threshold_benchmark: Annotated[
+        str, typer.Option(metavar="NAME[@VERSION]", help="What those answer.")
+    ] = "",
+    threshold_by: Annotated[By, typer.Option(help="What the threshold is to do best.")] = "f1",
     root: Root = None,
     as_json: Json = False,
 ) -> None:
-    """Score the verdicts of any system. A claim without a verdict counts as wrong, and is shown."""
-    from deepfact import api
-    from deepfact.importers.verdicts import read_verdicts
+    """Score the verdicts of any system. A claim without a verdict counts as wrong, and is shown.
 
+    Where verdicts have probabilities, their calibration is shown too.
+    """
+    from deepfact import api
+    from deepfact.cli import score_calibration
+    from deepfact.importers.verdicts import read_answers
+
+    asked = score_calibration.Asked(
+        verdicts, key, encoding, threshold, threshold_from, threshold_benchmark, threshold_by,
+        report,
+    )  # fmt: skip
+    asked.check()
     version = api.load(benchmark, root=root)
-    read = read_verdicts(verdicts, version.claims, labels=labels, encoding=encoding)
-    sheet = api.score(version, read.outcomes, key=key, name=verdicts.stem)
+    claims = [one.claim_id for one in version.state.outlines()]
+    read = read_answers(verdicts, claims, labels=labels, encoding=encoding)
+    sheet = api.score_answers(version, read.answers, key=key, name=verdicts.stem)
+    measured = score_calibration.measure(asked, version, root)
+    score_calibration.write_report(asked, sheet, version, measured)
     counts: dict[str, list[str]] = {
         "missing": read.missing,
         "extra": read.extra,
@@ -101,13 +160,17 @@ def score(
         "conflicting": read.conflicting,
     }
     if as_json:
-        print_json({"score": sheet.model_dump(mode="json"), **counts})
+        told = {"score": sheet.model_dump(mode="json"), **counts, **measured.as_dict()}
+        print_json({**told, "report": str(report)} if report else told)
         return
     for what, ids in counts.items():
         if ids:
             shown = ", ".join(ids[:5]) + (", ..." if len(ids) > 5 else "")
             note(f"{what}: {len(ids)} ({shown})")
     print_sheet(sheet)
+    score_calibration.show(measured)
+    if report:
+        typer.echo(f"the page: {report}")
 
 
 def verifier_spec(text: str) -> Any:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deepfact.records import Label
+from deepfact.records import DivergenceKind, Label
 from deepfact.run_records import TogetherRule
 
 
@@ -49,6 +49,15 @@ def together(
     )
     enough = count == len(labels) if rule is TogetherRule.UNANIMOUS else 2 * count > len(labels)
     return Together(label if enough else None, split, _words(counts, len(labels)))
+
+
+def named_kind(kinds: Sequence[DivergenceKind | None]) -> DivergenceKind | None:
+    """The kind of divergence that more than half of several decisions name; None when none has
+    that many."""
+    for kind, count in Counter(kinds).items():
+        if kind is not None and 2 * count > len(kinds):
+            return kind
+    return None
 
 
 def _words(counts: Counter[Label | None], valid: int) -> str:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 LABELS = tuple(Label)
 RESAMPLES = 2000
+MANY_CLUSTERS = 100_000
+_NONE = len(LABELS)
+_CODES: dict[Label | None, int] = {label: place for place, label in enumerate((*LABELS, None))}
+"""Place of each label in tables; no verdict comes last."""
 
 
 def rate(k: int, n: int, *, unverified: int = 0) -> Rate:
@@ -57,29 +61,47 @@ def score(
         strata: the strata that each claim is in, for the table by stratum.
         seed: of the bootstrap.
     """
-    ids = list(key)
-    answers = [answer_of(outcomes.get(claim_id)) for claim_id in ids]
-    right = [answer == key[claim_id] for claim_id, answer in zip(ids, answers, strict=True)]
-    unverified = sum(answer is None for answer in answers)
-    binary = sum(
-        answer is not None and (answer is Label.SUPPORTED) == (key[claim_id] is Label.SUPPORTED)
-        for claim_id, answer in zip(ids, answers, strict=True)
+    answers = {claim_id: answer_of(outcome) for claim_id, outcome in outcomes.items()}
+    return score_answers(
+        key, answers, verifier=verifier, on=on, reports=reports, strata=strata, seed=seed
     )
-    confusion = _confusion([key[claim_id] for claim_id in ids], answers)
-    accuracy, macro_f1 = _clustered(ids, key, answers, reports, seed)
+
+
+def score_answers(
+    key: Mapping[str, Label],
+    answers: Mapping[str, Label | None],
+    *,
+    verifier: str,
+    on: str,
+    reports: Mapping[str, str],
+    strata: Mapping[str, Sequence[str]] | None = None,
+    seed: int = 0,
+) -> ScoreSheet:
+    """As `score`, of labels alone; None is an outcome that is no verdict."""
+    import numpy as np
+
+    ids = list(key)
+    truth = np.fromiter((_CODES[key[claim_id]] for claim_id in ids), np.int64, len(ids))
+    given = np.fromiter((_CODES[answers.get(claim_id)] for claim_id in ids), np.int64, len(ids))
+    unverified = int((given == _NONE).sum())
+    right = truth == given
+    supported = _CODES[Label.SUPPORTED]
+    binary = (given != _NONE) & ((given == supported) == (truth == supported))
+    confusion = _tables(np.zeros_like(truth), truth, given, 1)[0].tolist()
+    accuracy, macro_f1 = _clustered(ids, truth, given, reports, seed)
     return ScoreSheet(
         verifier=verifier,
         on=on,
         n=len(ids),
         unverified=unverified,
-        missing=sum(claim_id not in outcomes for claim_id in ids),
-        accuracy=rate(sum(right), len(ids), unverified=unverified),
+        missing=sum(claim_id not in answers for claim_id in ids),
+        accuracy=rate(int(right.sum()), len(ids), unverified=unverified),
         accuracy_clustered=accuracy,
-        binary=rate(binary, len(ids), unverified=unverified),
+        binary=rate(int(binary.sum()), len(ids), unverified=unverified),
         macro_f1=macro_f1,
         per_class=_per_class(confusion),
         confusion=tuple(map(tuple, confusion)),
-        strata=_by_stratum(ids, right, answers, strata or {}),
+        strata=_by_stratum(ids, right, given == _NONE, strata or {}),
     )
 
 
@@ -88,13 +110,18 @@ def answer_of(outcome: Outcome | None) -> Label | None:
     return outcome.label if isinstance(outcome, Verdict) else None
 
 
-def _confusion(truth: Sequence[Label], answers: Sequence[Label | None]) -> list[list[int]]:
-    """Rows: key; columns: verdict, unverified last."""
-    table = [[0] * (len(LABELS) + 1) for _ in LABELS]
-    for label, answer in zip(truth, answers, strict=True):
-        column = len(LABELS) if answer is None else LABELS.index(answer)
-        table[LABELS.index(label)][column] += 1
-    return table
+def _tables(
+    cluster: np.ndarray[Any, Any],
+    truth: np.ndarray[Any, Any],
+    given: np.ndarray[Any, Any],
+    clusters: int,
+) -> np.ndarray[Any, Any]:
+    """A table for each cluster. Rows: key; columns: verdict, unverified last."""
+    import numpy as np
+
+    shape = (clusters, len(LABELS), len(LABELS) + 1)
+    place = (cluster * shape[1] + truth) * shape[2] + given
+    return np.bincount(place, minlength=shape[0] * shape[1] * shape[2]).reshape(shape)
 
 
 def _per_class(confusion: Sequence[Sequence[int]]) -> tuple[ClassScore, ...]:
@@ -117,8 +144,8 @@ def _per_class(confusion: Sequence[Sequence[int]]) -> tuple[ClassScore, ...]:
 
 def _by_stratum(
     ids: Sequence[str],
-    right: Sequence[bool],
-    answers: Sequence[Label | None],
+    right: np.ndarray[Any, Any],
+    unverified: np.ndarray[Any, Any],
     strata: Mapping[str, Sequence[str]],
 ) -> dict[str, Rate]:
     groups: dict[str, list[int]] = {}
@@ -127,9 +154,7 @@ def _by_stratum(
             groups.setdefault(stratum, []).append(index)
     return {
         stratum: rate(
-            sum(right[index] for index in members),
-            len(members),
-            unverified=sum(answers[index] is None for index in members),
+            int(right[members].sum()), len(members), unverified=int(unverified[members].sum())
         )
         for stratum, members in sorted(groups.items())
     }
@@ -137,8 +162,8 @@ def _by_stratum(
 
 def _clustered(
     ids: Sequence[str],
-    key: Mapping[str, Label],
-    answers: Sequence[Label | None],
+    truth: np.ndarray[Any, Any],
+    given: np.ndarray[Any, Any],
     reports: Mapping[str, str],
     seed: int,
 ) -> tuple[Estimate, Estimate]:
@@ -154,23 +179,18 @@ def _clustered(
         return empty, empty
     import numpy as np
 
-    clusters: dict[str, int] = {}
-    tables = np.zeros((len({reports.get(i, i) for i in ids}), len(LABELS), len(LABELS) + 1))
-    for claim_id, answer in zip(ids, answers, strict=True):
-        cluster = clusters.setdefault(reports.get(claim_id, claim_id), len(clusters))
-        column = len(LABELS) if answer is None else LABELS.index(answer)
-        tables[cluster, LABELS.index(key[claim_id]), column] += 1
-    draws = max(200, min(RESAMPLES, 20_000_000 // len(clusters)))
-    weights = np.random.default_rng(seed).multinomial(
-        len(clusters), [1 / len(clusters)] * len(clusters), size=draws
+    numbers: dict[str, int] = {}
+    cluster = np.fromiter(
+        (numbers.setdefault(reports.get(i, i), len(numbers)) for i in ids), np.int64, n
     )
-    sampled = np.tensordot(weights, tables, axes=1)
+    tables = _tables(cluster, truth, given, len(numbers))
+    sampled = _resampled(tables, seed)
     whole = tables.sum(axis=0, keepdims=True)
     estimates = []
     for statistic in (_accuracy, macro_f1_of):
         values = statistic(sampled)
         low, high = map(float, np.nanpercentile(values, [2.5, 97.5]))
-        shown = len(clusters) > 1
+        shown = len(numbers) > 1
         estimates.append(
             Estimate(
                 value=float(statistic(whole)[0]),
@@ -181,6 +201,30 @@ def _clustered(
             )
         )
     return estimates[0], estimates[1]
+
+
+def _resampled(tables: np.ndarray[Any, Any], seed: int) -> np.ndarray[Any, Any]:
+    """The sums of as many tables as there are, drawn with replacement, many times.
+
+    Draws are made some at a time, which changes none of them, to bound the memory. With very many
+    clusters those with equal tables are drawn together: which of them is drawn makes no difference.
+    """
+    import numpy as np
+
+    count = len(tables)
+    kinds: np.ndarray[Any, Any] = tables.reshape(count, -1)
+    of_kind: np.ndarray[Any, Any] = np.ones(count)
+    if count > MANY_CLUSTERS:
+        kinds, of_kind = np.unique(kinds, axis=0, return_counts=True)
+    draws = max(200, min(RESAMPLES, 20_000_000 // count))
+    some = max(1, 2_000_000 // len(kinds))
+    generator = np.random.default_rng(seed)
+    sums = [
+        generator.multinomial(count, of_kind / count, size=min(some, draws - done))
+        @ kinds.astype(float)
+        for done in range(0, draws, some)
+    ]
+    return np.concatenate(sums).reshape(draws, *tables.shape[1:])
 
 
 def _accuracy(tables: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from deepfact.core.deciding import Together, together
+from deepfact.core.deciding import Together, named_kind, together
 from deepfact.core.policy import due
 from deepfact.core.revise import decided_label
 from deepfact.core.standing import escalations, standing_adjudications
@@ -231,6 +231,7 @@ def _adjudication(
             dict.fromkeys(one for made in deciding for one in made.contradictions)
         ),
         notes=f"panel ({panel.rule}): {found.words}{asked}",
+        divergence=named_kind([made.divergence for made in deciding or members]),
         deliberation=Deliberation(
             rule=panel.rule,
             count=found.words,

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from deepfact.core import metrics
 from deepfact.core.audit import argument, blind_case
+from deepfact.core.deciding import named_kind
 from deepfact.core.revise import sides
 from deepfact.core.state import Entry
 from deepfact.measure_records import Rate
@@ -29,6 +30,7 @@ from deepfact.records import (
     Ruling,
     RulingKind,
     Verdict,
+    sha256_of,
 )
 from deepfact.run_records import ScoreSheet
 from deepfact.transfer_records import Bar, Finding, Share
@@ -47,6 +49,24 @@ PARTS: tuple[Part, ...] = (
 )
 """The parts of a bar, in the order in which they are drawn."""
 
+QUESTION = "What is the matter with the side that you decide against, or with the claim?"
+"""What people are asked on every case, whatever they decide: whose side it is, they do not know."""
+
+NO_KIND = "none"
+"""The answer that it is none of the kinds."""
+
+ANSWERS: dict[str, str] = {
+    DivergenceKind.EVIDENCE_MISMATCH.value: "its evidence and its label don't match",
+    DivergenceKind.NOT_VERIFIABLE.value: "the claim is not verifiable, or ambiguous",
+    DivergenceKind.SUBJECTIVE.value: "the claim is subjective, or underspecified",
+    DivergenceKind.NO_RATIONALE.value: "it gives no rationale that would settle it",
+    NO_KIND: "none of these",
+}
+"""The answers that people choose from, with their words."""
+
+LONGEST_ID = 200
+"""Characters of a claim's or a report's id."""
+
 UNSETTLING = (
     DivergenceKind.NOT_VERIFIABLE,
     DivergenceKind.SUBJECTIVE,
@@ -57,7 +77,8 @@ UNSETTLING = (
 
 def combined_id(data_set: str, claim_id: str) -> str:
     """The id of a data set's claim among those of all data sets."""
-    return f"{data_set}:{claim_id}"[:200]
+    whole = f"{data_set}:{claim_id}"
+    return whole if len(whole) <= LONGEST_ID else f"{data_set}:{sha256_of(claim_id)}"
 
 
 def sampled(ids: Sequence[str], n: int | None, *, seed: int, name: str) -> list[str]:
@@ -81,6 +102,11 @@ def names_itself(rationale: str, names: Iterable[str]) -> bool:
 
 def _plain(text: str) -> str:
     return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
+def kind_of(answer: str) -> DivergenceKind | None:
+    """The kind that one of `ANSWERS` stands for."""
+    return None if answer == NO_KIND else DivergenceKind(answer)
 
 
 # --- cases -------------------------------------------------------------------------------
@@ -122,9 +148,7 @@ def open_disagreements(
         entry, verdict, by = found[same]
         challenger = " + ".join(by)
         built.append(
-            blind_case(
-                f"t-{number:04d}", CaseKind.CHALLENGE, entry, verdict, challenger, seed
-            )  # fmt: skip
+            blind_case(f"t-{number:04d}", CaseKind.CHALLENGE, entry, verdict, challenger, seed)
         )
     return TransferDocket(
         cases=tuple(case for case, _ in built),
@@ -162,7 +186,8 @@ def settle(
     """
     if ruling is None:
         return Settled(Finding.WAITING)
-    kind = named_kind([made for made in adjudications if made.auditor in ruling.auditors])
+    heard = [made for made in adjudications if made.auditor in ruling.auditors]
+    kind = named_kind([made.divergence for made in heard])
     if ruling.kind is RulingKind.UPHOLD:
         return Settled(Finding.MODEL_ERROR)
     if ruling.kind is RulingKind.REVISE:
@@ -171,15 +196,6 @@ def settle(
     if kind in UNSETTLING:
         return Settled(Finding.DIVERGENCE, kind)
     return Settled(Finding.UNDECIDED)
-
-
-def named_kind(adjudications: Sequence[Adjudication]) -> DivergenceKind | None:
-    """The kind that more than half of these decisions give; None when none has that many."""
-    counts = Counter(made.divergence for made in adjudications)
-    for kind, count in counts.items():
-        if kind is not None and 2 * count > len(adjudications):
-            return kind
-    return None
 
 
 def bar(

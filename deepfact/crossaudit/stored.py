@@ -90,7 +90,10 @@ def read_stored(folders: Sequence[Path], root: Path | None) -> Stored:
             )
         saved = read_record(folder / "spec.json", SavedSpec)
         events = read_events(folder / "journal.jsonl")
-        base = _base(saved, folder, root, next(e for e in events if isinstance(e, RunStarted)))
+        started = next((event for event in events if isinstance(event, RunStarted)), None)
+        if started is None:
+            raise InputError("the run of this folder has not begun", where=str(folder))
+        base = _base(saved, folder, root, started)
         verifiers = {one.label: one.canonical() for one in _verifiers(saved)}
         claims = {claim.id: claim.canonical() for claim in base.claims}
         for event in events:

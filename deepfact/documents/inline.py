@@ -15,7 +15,7 @@ from deepfact.documents.views import HARD_BREAK, Link, View
 
 _TOKEN = re.compile(
     r"(?P<escape>\\[!-/:-@\[-`{-~])"
-    r"|(?P<hard>(?: {2,}|\\)(?:\r\n|\r|\n))"
+    r"|(?P<hard>(?:(?<! ) {2,}+|\\)(?:\r\n|\r|\n))"
     r"|(?P<ticks>`+)"
     r"|(?P<auto><https?://[^\s<>]{1,2000}>)"
     r"|(?P<sup><sup>)"
@@ -227,15 +227,16 @@ class _Scan:
 
 def trimmed_url(url: str) -> str:
     """A URL without the punctuation of the sentence around it."""
-    while url:
-        last = url[-1]
-        unopened = (last == ")" and url.count(")") > url.count("(")) or (
-            last == "]" and url.count("]") > url.count("[")
-        )
-        if last not in ".,;:!?'*_~" and not unopened:
+    end = len(url)
+    unopened = {")": url.count(")") - url.count("("), "]": url.count("]") - url.count("[")}
+    while end:
+        last = url[end - 1]
+        if unopened.get(last, 0) > 0:
+            unopened[last] -= 1
+        elif last not in ".,;:!?'*_~":
             break
-        url = url[:-1]
-    return url
+        end -= 1
+    return url[:end]
 
 
 def _brackets(text: str, start: int, end: int) -> dict[int, int]:

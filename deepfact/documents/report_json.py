@@ -152,6 +152,11 @@ def _report(name: str, item: Mapping[str, Any], original: Original, path: Path) 
     except UnicodeEncodeError as error:
         what = f"the text has half a character at {error.start}"
         raise InputError(what, where=where, fix="write the file again as UTF-8") from None
+    try:
+        json.dumps([name, item], ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        what = "its id, or a field of it, has half a character"
+        raise InputError(what, where=str(path), fix="write the file again as UTF-8") from None
     question = next((item[k] for k in QUESTIONS if isinstance(item.get(k), str) and item[k]), "")
     author = item.get("model") or item.get("author") or ""
     sentences = item.get("sentences_info") or item.get("sentences") or []

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from typing import Awaitable, Callable
 
 from deepfact.errors import ConfigError, DeepFactError
-from deepfact.executors.budget import Account
-from deepfact.executors.gate import Gate
 from deepfact.executors.limits import Limits, backoff
-from deepfact.executors.pace import Paces
+from deepfact.executors.permits import Attempt, Ending, Permit, Permits
 from deepfact.executors.pricing import PriceList
+from deepfact.executors.told import ToldCall
+from deepfact.executors.wire import error_text
 from deepfact.model_records import Completion, Request
-from deepfact.providers.base import CallFailed, Provider, Quota
+from deepfact.providers.base import CallFailed, Provider, ProviderRefused, Quota
 from deepfact.records import FailureReason
 from deepfact.store.secrets import scrub
 
@@ -35,18 +34,16 @@ class LiveCalls:
     Args:
         provider: sends one attempt at a time.
         limits: concurrency, rates, retries, timeouts.
-        account: asked before each attempt and told after it.
+        permits: asked before each attempt and told after it.
         prices: what answers cost.
         seed: draws the jitter between retries.
     """
 
     def __init__(
-        self, provider: Provider, limits: Limits, account: Account, prices: PriceList, seed: int
+        self, provider: Provider, limits: Limits, permits: Permits, prices: PriceList, seed: int
     ) -> None:
         self._provider, self._limits = provider, limits
-        self._account, self._prices = account, prices
-        self._gate = Gate(limits.concurrency, clock=time.monotonic)
-        self._paces = Paces(limits)
+        self._permits, self._prices = permits, prices
         self._draw = random.Random(seed)  # noqa: S311 - jitter
         self.retries = 0
         self.sent: set[str] = set()
@@ -63,48 +60,50 @@ class LiveCalls:
             CallFailed: no attempt gave an answer; the last failure.
             ProviderRefused, BudgetSpent, ConfigError: the run is to stop.
         """
-        for attempt in range(1, self._limits.attempts + 1):
-            try:
-                return await self._attempt(key, request, keep)
-            except CallFailed as failure:
-                self.sent.discard(key)
-                too_long = (failure.retry_after or 0) > self._limits.max_retry_after
-                last = attempt == self._limits.attempts or self.closing
-                if last or too_long or not failure.retryable:
-                    raise
-                wait = backoff(self._limits, attempt, failure.retry_after, self._draw)
-            await asyncio.sleep(wait)
-            if self.stopped is not None:
-                raise self.stopped
-            self.retries += 1
+        with ToldCall(self._provider, request, attempts=self._limits.attempts) as told:
+            for attempt in range(1, self._limits.attempts + 1):
+                try:
+                    return await self._attempt(key, request, keep, told)
+                except CallFailed as failure:
+                    self.sent.discard(key)
+                    too_long = (failure.retry_after or 0) > self._limits.max_retry_after
+                    last = attempt == self._limits.attempts or self.closing
+                    if last or too_long or not failure.retryable:
+                        told.failed(failure)
+                        raise
+                    wait = backoff(self._limits, attempt, failure.retry_after, self._draw)
+                    told.failed(failure, wait)
+                await asyncio.sleep(wait)
+                if self.stopped is not None:
+                    raise self.stopped
+                self.retries += 1
         raise AssertionError("unreachable: attempts is at least 1")
 
-    async def _attempt(self, key: str, request: Request, keep: Keep) -> Completion:
+    async def _attempt(self, key: str, request: Request, keep: Keep, told: ToldCall) -> Completion:
         """One call, in its place. An overload makes the bound smaller, an answer larger."""
-        ticket = await self._gate.enter()
+        permit = await self._permits.take(Attempt.of(request, self._prices.of(request.model)))
         try:
-            await self._paces.take(request)
-            completion = await self._call(key, request)
-            self._gate.succeeded()
-            self._heed(getattr(self._provider, "quota", None))
-            self._paces.settle(request, completion)
-            return await keep(completion)
-        except CallFailed as failure:
-            if failure.status in _OVERLOAD:
-                self._gate.overloaded(ticket, failure.retry_after)
-            raise
+            return await keep(await self._call(key, request, permit, told))
         finally:
-            self._gate.leave()
+            self._permits.leave(permit)
 
-    async def _call(self, key: str, request: Request) -> Completion:
+    async def _call(self, key: str, request: Request, permit: Permit, told: ToldCall) -> Completion:
         """Send it. Whatever goes wrong comes out as an error of ours."""
-        self._account.start(request.model, price=self._prices.of(request.model))
         self.sent.add(key)
+        told.sent()
         completion: Completion | None = None
+        ending = Ending()
         try:
             async with asyncio.timeout(self._limits.timeout):
                 completion = await self._provider.complete(request)
+            ending = self._answered(request, completion)
             return completion
+        except CallFailed as failure:
+            ending = Ending(overloaded=failure.status in _OVERLOAD, retry_after=failure.retry_after)
+            raise
+        except ProviderRefused as refusal:
+            ending = Ending(refused=error_text(refusal))
+            raise
         except DeepFactError:
             raise
         except TimeoutError:
@@ -113,15 +112,26 @@ class LiveCalls:
         except Exception as error:
             raise unforeseen(error) from None
         finally:
-            cost = None if completion is None else self._prices.cost(request.model, completion)
-            self._account.finish(cost, answered=completion is not None)
+            self._permits.ended(permit, ending)
+            told.came(completion, ending.usd)
 
-    def _heed(self, quota: Quota | None) -> None:
-        """Wait for the provider's limit to be refilled rather than run into it."""
+    def _answered(self, request: Request, completion: Completion) -> Ending:
+        """What an answer used up."""
+        return Ending(
+            answered=True,
+            usd=self._prices.cost(request.model, completion),
+            input=completion.input_tokens + completion.cache_write_tokens,
+            output=completion.output_tokens,
+            hold=self._pause(getattr(self._provider, "quota", None)),
+        )
+
+    def _pause(self, quota: Quota | None) -> float | None:
+        """Seconds until the provider's limit is refilled, rather than run into it."""
         if quota is None or quota.resets_in is None:
-            return
+            return None
         if quota.requests_left == 0 or quota.tokens_left == 0:
-            self._gate.hold(min(quota.resets_in, self._limits.max_retry_after))
+            return min(quota.resets_in, self._limits.max_retry_after)
+        return None
 
 
 def unforeseen(error: Exception) -> DeepFactError:

@@ -25,16 +25,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Mapping, Self, cast
+from typing import Collection, Mapping, Self, cast
 
-from deepfact.errors import DeepFactError, InputError, RunIncomplete
+from deepfact.errors import ConfigError, DeepFactError, InputError, RunIncomplete
 from deepfact.executors.budget import Account, Budget, BudgetSpent
 from deepfact.executors.calls import LiveCalls, unforeseen
-from deepfact.executors.durable import DurableWriter
+from deepfact.executors.durable import Answers, DurableWriter
 from deepfact.executors.limits import Limits
 from deepfact.executors.pace import estimated_tokens
+from deepfact.executors.permits import OwnPermits, Permits
 from deepfact.executors.pricing import MILLION, Price, PriceList
 from deepfact.executors.progress import EngineUsage, Progress, ShowProgress
+from deepfact.executors.told import ToldCall, tell_unusable
 from deepfact.model_records import Completion, Request
 from deepfact.providers.base import (
     AnswerPending,
@@ -88,12 +90,29 @@ def check_usable(completion: Completion) -> Completion:
     raise CallFailed(reason, f"no whole answer (stop reason: {why})", completion=completion)
 
 
+def raise_if_incomplete(missing: Collection[str], pending: Collection[str]) -> None:
+    """Say how many answers a run lacks, by their keys.
+
+    Raises:
+        RunIncomplete: some are missing or pending.
+    """
+    for noun, keys, fix in (
+        ("missing from the response store", missing, "run without --replay"),
+        ("pending", pending, "run again when the answers are there"),
+    ):
+        if keys:
+            some = ", ".join(sorted(keys)[:3]) + (", ..." if len(keys) > 3 else "")
+            count = f"{len(keys)} answer{'s are' if len(keys) > 1 else ' is'}"
+            raise RunIncomplete(f"{count} {noun}: {some}", fix=fix)
+
+
 class Engine:
     """Asks a provider and keeps every answer. One per run; use it in one event loop.
 
     Args:
         provider: answers requests; closed with the engine.
-        store: where answers are kept; not closed with the engine.
+        store: where answers are kept: a response store, which is not closed with the engine, or
+            what stands for one in another process.
         limits: concurrency, rates, retries, timeouts.
         budget: the most that may be spent, in US dollars or in calls.
         replay: never call out; raise `ReplayMissing` for what is not stored.
@@ -101,12 +120,13 @@ class Engine:
         progress: called with a `Progress` after each request.
         expected: requests expected in all, for the ETA; may be set later.
         seed: draws the jitter between retries, nothing else.
+        permits: who gives leave to send, in place of ``limits`` and ``budget``.
     """
 
     def __init__(
         self,
         provider: Provider | DeferredProvider,
-        store: ResponseStore,
+        store: ResponseStore | Answers,
         limits: Limits | None = None,
         budget: Budget | None = None,
         *,
@@ -115,6 +135,7 @@ class Engine:
         progress: ShowProgress | None = None,
         expected: int | None = None,
         seed: int = 0,
+        permits: Permits | None = None,
     ) -> None:
         self.limits = limits or Limits()
         self.expected = expected
@@ -122,7 +143,7 @@ class Engine:
         """What a replay lacked, by key."""
         self.pending: dict[str, AnswerPending] = {}
         """What will be answered later, by key."""
-        self._provider, self._store, self._replay = provider, store, replay
+        self._provider, self._replay = provider, replay
         self._deferred = provider if isinstance(provider, DeferredProvider) else None
         self._prices = PriceList(
             prices,
@@ -133,10 +154,11 @@ class Engine:
         self._progress = progress
         self._usage = EngineUsage()
         self._account = Account(budget or Budget())
+        self._permits = permits or OwnPermits(self.limits, self._account)
         self._live = LiveCalls(
-            cast(Provider, provider), self.limits, self._account, self._prices, seed
+            cast(Provider, provider), self.limits, self._permits, self._prices, seed
         )
-        self._writer = DurableWriter(store)
+        self._answers = DurableWriter(store) if isinstance(store, ResponseStore) else store
         # Flights cost memory; callers may ask everything at once. Those that wait for a retry
         # have room beside those in flight.
         self._door = asyncio.Semaphore(4 * self.limits.concurrency)
@@ -147,6 +169,11 @@ class Engine:
         self._started: float | None = None
         self._finished_calls = 0
         if self._deferred is not None:
+            if not isinstance(store, ResponseStore):
+                raise ConfigError(
+                    "a provider that gathers requests needs the response store itself",
+                    fix="run it with --executor local",
+                )
             self._deferred.attach(store)
 
     # --- what callers use ----------------------------------------------------------------
@@ -167,7 +194,7 @@ class Engine:
             ConfigError: a budget in dollars without a known price.
         """
         key = request.key(vote)
-        if (stored := self._store.get(key)) is not None:
+        if (stored := await self._answers.get(key)) is not None:
             self._usage.reused += 1
             return self._finish(stored)
         if self._replay:
@@ -182,7 +209,7 @@ class Engine:
             if self._closed:
                 raise asyncio.CancelledError
             # Whoever asked the same may have been answered while this waited at the door.
-            if key in self._flown and (stored := self._store.get(key)) is not None:
+            if key in self._flown and (stored := await self._answers.get(key)) is not None:
                 self._usage.reused += 1
                 return self._finish(stored)
             return await self._fly(key, request, vote)
@@ -224,14 +251,7 @@ class Engine:
         Raises:
             RunIncomplete: some are.
         """
-        for noun, keys, fix in (
-            ("missing from the response store", list(self.missing), "run without --replay"),
-            ("pending", list(self.pending), "run again when the answers are there"),
-        ):
-            if keys:
-                some = ", ".join(sorted(keys)[:3]) + (", ..." if len(keys) > 3 else "")
-                count = f"{len(keys)} answer{'s are' if len(keys) > 1 else ' is'}"
-                raise RunIncomplete(f"{count} {noun}: {some}", fix=fix)
+        raise_if_incomplete(self.missing, self.pending)
 
     async def aclose(self) -> None:
         """Finish what is on the wire (at most ``limits.grace`` seconds), drop the rest, close
@@ -247,7 +267,8 @@ class Engine:
             for flight in late:
                 flight.cancel()
             await asyncio.gather(*late, return_exceptions=True)
-        await self._writer.aclose()
+        await self._permits.aclose()
+        await self._answers.aclose()
         await self._provider.aclose()
 
     async def __aenter__(self) -> Self:
@@ -285,7 +306,7 @@ class Engine:
                 completion = completion.model_copy(update={"text": clean})
             self._usage.add(completion)
             self._live.sent.add(key)
-            return await self._writer.put(StoredResponse(key, vote, request, completion))
+            return await self._answers.put(StoredResponse(key, vote, request, completion))
 
         try:
             if self._deferred is not None:
@@ -309,16 +330,22 @@ class Engine:
             at_most = tokens / MILLION
         self._account.start(request.model, price=price, at_most=at_most)
         completion: Completion | None = None
-        try:
-            completion = await provider.answer(request, vote)
-            return completion
-        except DeepFactError:
-            raise
-        except Exception as error:
-            raise unforeseen(error) from None
-        finally:
-            cost = None if completion is None else self.cost(request, completion)
-            self._account.finish(cost, answered=completion is not None, at_most=at_most)
+        with ToldCall(provider, request, deferred=True) as told:
+            told.sent()
+            try:
+                completion = await provider.answer(request, vote)
+                return completion
+            except CallFailed as failure:
+                told.failed(failure)
+                raise
+            except DeepFactError:
+                raise
+            except Exception as error:
+                raise unforeseen(error) from None
+            finally:
+                cost = None if completion is None else self.cost(request, completion)
+                self._account.finish(cost, answered=completion is not None, at_most=at_most)
+                told.came(completion, cost)
 
     def _landed(self, key: str, flight: asyncio.Task[Completion]) -> None:
         """A flight is over: count it. Its error is read here, since its caller may be gone."""
@@ -337,6 +364,7 @@ class Engine:
                 check_usable(flight.result())
             except CallFailed as failure:
                 self._usage.failures[failure.reason] += 1
+                tell_unusable(failure)
         else:
             return
         self._finished_calls += 1

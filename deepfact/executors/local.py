@@ -20,7 +20,9 @@ from collections.abc import (
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from deepfact.errors import DeepFactError, RunIncomplete
+from deepfact.executors.told import tell_outcome, told_as_claim
 from deepfact.records import Claim, FailureReason, Outcome, Verdict, VerificationFailure
+from deepfact.telemetry import scope
 
 T = TypeVar("T")
 Verify = Callable[[Claim, Any], Any]
@@ -48,6 +50,7 @@ def run_verifier(
     name: str,
     concurrency: int = 8,
     among: Sequence[Claim] | None = None,
+    tell: bool = True,
 ) -> Iterator[Outcome]:
     """An outcome for each claim, as they come.
 
@@ -64,6 +67,7 @@ def run_verifier(
         concurrency: how many coroutines run at once; plain functions run one after another.
         among: the claims that groups are made of, ``claims`` among them, so that a run that goes
             on asks about the same groups as before; ``claims`` itself when left out.
+        tell: tell of each outcome (`deepfact.telemetry`); not when whoever takes them does.
 
     Raises:
         RunIncomplete: answers are missing; asking again later goes on.
@@ -74,11 +78,17 @@ def run_verifier(
     elif isinstance(verifier, VerifiesGroups):
         groups = open_groups(verifier, claims, among)
         outcomes = _concurrent(
-            verifier, groups, lambda group: ask_group(verifier, *group, context), concurrency
+            verifier,
+            groups,
+            lambda group: told_as_claim(group[1], ask_group(verifier, *group, context)),
+            concurrency,
         )
     elif inspect.iscoroutinefunction(verifier.verify):
         outcomes = _concurrent(
-            verifier, claims, lambda one: _one_async(verifier.verify, one, context), concurrency
+            verifier,
+            claims,
+            lambda one: told_as_claim([one], _one_async(verifier.verify, one, context)),
+            concurrency,
         )
     else:
         outcomes = (_one(verifier.verify, claim, context) for claim in claims)
@@ -87,13 +97,41 @@ def run_verifier(
         if isinstance(outcome, RunIncomplete):
             owed.append(outcome)
         else:
+            if tell:
+                tell_outcome(outcome)
             yield outcome if outcome.verifier else outcome.model_copy(update={"verifier": name})
+    raise_owed(owed, len(claims), name)
+
+
+def raise_owed(owed: Sequence[RunIncomplete], claims: int, name: str) -> None:
+    """Say how many of so many claims a verifier still owes an outcome.
+
+    Raises:
+        RunIncomplete: it owes some.
+    """
     if owed:
         raise RunIncomplete(
-            f"{len(owed)} of {len(claims)} claims have no answer yet: {owed[0].what}",
+            f"{len(owed)} of {claims} claims have no answer yet: {owed[0].what}",
             where=owed[0].where or name,
             fix=owed[0].fix,
         )
+
+
+async def ask_verifier(
+    verifier: Any, group: Sequence[Claim], asked: Sequence[Claim], context: Any
+) -> list[Outcome | RunIncomplete]:
+    """The outcomes of one unit, in an event loop that is there already: what `run_verifier`
+    comes to for these claims, with verifiers that are asked claim by claim or in groups."""
+    if isinstance(verifier, VerifiesGroups):
+        return await ask_group(verifier, group, asked, context)
+    if inspect.iscoroutinefunction(verifier.verify):
+        return await _one_async(verifier.verify, asked[0], context)
+
+    async def plain(claim: Claim, context: Any) -> Any:
+        answer = verifier.verify(claim, context)
+        return await answer if inspect.isawaitable(answer) else answer
+
+    return await _one_async(plain, asked[0], context)
 
 
 def failed(claim: Claim, reason: FailureReason, detail: str) -> VerificationFailure:
@@ -110,9 +148,10 @@ def _reason(error: Exception) -> tuple[FailureReason, str]:
 
 def _one(verify: Verify, claim: Claim, context: Any) -> Outcome | RunIncomplete:
     try:
-        answer = verify(claim, context)
-        if inspect.isawaitable(answer):  # a plain function may hand back a coroutine
-            answer = asyncio.run(_awaited(answer))
+        with scope("claim", claim.id):
+            answer = verify(claim, context)
+            if inspect.isawaitable(answer):  # a plain function may hand back a coroutine
+                answer = asyncio.run(_awaited(answer))
         return _checked(answer, claim)
     except RunIncomplete as error:
         return error
@@ -224,6 +263,8 @@ def _concurrent(
                 if not running:
                     return
                 done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                # Read all errors: the first one stops the run, and nobody would see the others.
+                await asyncio.gather(*done, return_exceptions=True)
                 for task in done:
                     for outcome in task.result():
                         yield outcome

@@ -10,7 +10,7 @@ import time
 from typing import Awaitable, Callable
 
 from deepfact.executors.limits import Limits
-from deepfact.model_records import Completion, Request
+from deepfact.model_records import Request
 
 Clock = Callable[[], float]
 """Seconds from any fixed point, never going back."""
@@ -66,31 +66,17 @@ class Paces:
         clock = time.monotonic
         self._paces = {name: Pace(rate, clock=clock) for name, rate in rates.items() if rate}
 
-    async def take(self, request: Request) -> None:
-        """Wait until the request may be sent, going by an estimate of its tokens."""
-        if self._paces:
-            units = _expected(request)
-            for name, pace in self._paces.items():
-                await pace.take(units[name])
+    async def take(self, sent: float, back: float) -> None:
+        """Wait until a request may be sent, going by an estimate of its tokens, in and out."""
+        units = {"requests": 1.0, "input": sent, "output": back}
+        for name, pace in self._paces.items():
+            await pace.take(units[name])
 
-    def settle(self, request: Request, got: Completion) -> None:
-        """Replace the estimate by what was used. Tokens read from a cache do not count."""
-        if self._paces:
-            units = _expected(request)
-            used = {
-                "input": got.input_tokens + got.cache_write_tokens,
-                "output": got.output_tokens,
-            }
-            for name in used.keys() & self._paces.keys():
-                self._paces[name].settle(used[name] - units[name])
-
-
-def _expected(request: Request) -> dict[str, float]:
-    return {
-        "requests": 1.0,
-        "input": estimated_tokens(request),
-        "output": float(request.max_tokens),
-    }
+    def settle(self, sent: float, back: float) -> None:
+        """Correct the estimate by what was used beyond it (negative when less), in and out."""
+        for name, units in (("input", sent), ("output", back)):
+            if name in self._paces:
+                self._paces[name].settle(units)
 
 
 def estimated_tokens(request: Request) -> float:

@@ -31,6 +31,8 @@ FORMATS = {
     "report": "deepfact.importers.report:read",
     "jsonl": "deepfact.importers.generic:read_jsonl",
     "csv": "deepfact.importers.generic:read_csv",
+    "parquet": "deepfact.importers.parquet:read",
+    "hf": "deepfact.importers.hub:read",
 }
 
 

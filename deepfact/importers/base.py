@@ -32,6 +32,11 @@ class Imported:
     """What a reader of the dataset card should know: duplicates, label mapping, licence."""
     further: dict[str, list[Annotation]] = field(default_factory=dict)
     """Other annotators' labels by claim id, where a claim has more than one; an agent's too."""
+    licence: str = ""
+    """Of the data set, in its own words; empty where nobody said."""
+    origin: str = ""
+    """Where the data set is from: an address, or an id with its revision; empty where nobody
+    said."""
 
 
 def note_repeated_texts(imported: Imported) -> None:

@@ -1,4 +1,4 @@
-"""Claims from any JSON Lines or CSV file, by a mapping of its columns to our fields.
+"""Claims from any file of rows (JSON Lines, CSV, ...), by a mapping of its columns to our fields.
 
 All or nothing: the first row that is wrong stops the import with its place and a fix, unless
 ``skip_bad`` asks for such rows to be listed as skipped. What breaks the file as a whole always
@@ -14,10 +14,17 @@ from typing import Any, Iterable, TypeVar
 
 from pydantic import ValidationError
 
-from deepfact.core.labels import lookup
 from deepfact.errors import InputError, did_you_mean
+from deepfact.importers.annotators import (
+    UnknownLabel,
+    all_unknown,
+    further_annotations,
+    label_of,
+    note_annotators,
+)
 from deepfact.importers.base import Imported, SkippedRow, note_repeated_texts
 from deepfact.importers.documents import Documents, inline_sources, string
+from deepfact.importers.first_bytes import refuse_other_format
 from deepfact.importers.mapping import Mapping
 from deepfact.importers.rows import BadRow, Row, csv_rows, json_rows
 from deepfact.records import Annotation, Claim, Origin, Provenance
@@ -53,9 +60,10 @@ def read_jsonl(
     Raises:
         InputError: a file or a row is wrong. Nothing is returned.
     """
+    refuse_other_format(path, "JSON Lines")
     rows = json_rows(path, encoding=encoding)
     second = sources_encoding or encoding
-    return _read(path, rows, when, mapping, sources, second, skip_bad, tabular=False)
+    return read_rows(path, rows, when, read_mapping(mapping), sources, second, skip_bad)
 
 
 def read_csv(
@@ -76,9 +84,11 @@ def read_csv(
     """
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise InputError(f"{delimiter!r} cannot separate cells", fix="name one character, as ;")
+    refuse_other_format(path, "CSV")
     rows = csv_rows(path, encoding=encoding, delimiter=delimiter)
     second = sources_encoding or encoding
-    return _read(path, rows, when, mapping, sources, second, skip_bad, tabular=True)
+    table = read_mapping(mapping)
+    return read_rows(path, rows, when, table, sources, second, skip_bad, tabular=True)
 
 
 @dataclass(slots=True)
@@ -104,24 +114,51 @@ class _Import:
         self.out.skipped.append(SkippedRow(where=error.where or where, why=why))
 
 
-def _read(
+def read_mapping(path: Path | None) -> Mapping:
+    """The mapping in a file, or that of files that have our names.
+
+    Raises:
+        ConfigError, InputError: it cannot be read.
+    """
+    return read_yaml(path, Mapping) if path else Mapping()
+
+
+def read_rows(
     path: Path,
     rows: Iterable[Row | BadRow],
     when: datetime,
-    mapping: Path | None,
+    mapping: Mapping,
     sources: Path | None,
     sources_encoding: str,
     skip_bad: bool,
     *,
-    tabular: bool,
+    tabular: bool = False,
+    columns: Iterable[str] = (),
 ) -> Imported:
-    table = read_yaml(mapping, Mapping) if mapping else Mapping()
-    documents = Documents(constants=table.constants)
-    state = _Import(path, when, table, documents, skip_bad)
-    wanted = _wanted(table)
+    """The claims of rows, however they were stored.
+
+    Args:
+        path: what the rows are from, for names and errors.
+        rows: read once, as they come.
+        when: as `read_jsonl`.
+        mapping: what their columns are.
+        sources, sources_encoding, skip_bad: as `read_jsonl`.
+        tabular: every row has all columns, so that the first one tells whether one is missing.
+        columns: what columns there are, where that is known before the first row.
+
+    Raises:
+        InputError: as `read_jsonl`.
+    """
+    documents = Documents(constants=mapping.constants)
+    state = _Import(path, when, mapping, documents, skip_bad)
+    state.columns.update(dict.fromkeys(columns))
+    wanted = wanted_columns(mapping)
+    if state.columns:
+        _refuse_missing(wanted, state.columns, str(path))
     if sources:
         documents.read(sources, encoding=sources_encoding, bad=state.bad)
-    for row in rows:
+    coming = iter(rows)
+    for row in coming:
         if isinstance(row, BadRow):
             state.bad(row.error, row.error.where)
             continue
@@ -130,16 +167,21 @@ def _read(
         state.columns.update(dict.fromkeys(row.cells))
         try:
             _add(state, row)
+        except UnknownLabel as error:
+            if not skip_bad:
+                raise all_unknown(error, mapping, coming) from None
+            state.bad(error, row.where)
         except InputError as error:
             state.bad(error, row.where)
     if state.columns:
         _refuse_missing(wanted, state.columns, str(path))
     state.out.sources = documents.all()
+    state.out.licence, state.out.origin = mapping.licence, mapping.url
     _note(state)
     return state.out
 
 
-def _wanted(mapping: Mapping) -> dict[str, str]:
+def wanted_columns(mapping: Mapping) -> dict[str, str]:
     """The columns that must be in a file, and the field each is for: id, text, and all that the
     mapping names."""
     fields, inline = mapping.fields, mapping.sources
@@ -151,7 +193,23 @@ def _wanted(mapping: Mapping) -> dict[str, str]:
     elif inline:
         named = inline.model_fields_set - {"field"}
         wanted |= {getattr(inline, name): f"sources {name}" for name in sorted(named)}
+    for one in mapping.annotators:
+        wanted[one.label] = f"label of {one.who}"
+        if one.rationale:
+            wanted[one.rationale] = f"rationale of {one.who}"
     return wanted
+
+
+def used_columns(mapping: Mapping) -> set[str]:
+    """The columns that a mapping reads where they are there."""
+    used = {getattr(mapping.fields, name) for name in type(mapping.fields).model_fields}
+    if mapping.sources and mapping.sources.field:
+        used.add(mapping.sources.field)
+    elif mapping.sources:
+        used |= {getattr(mapping.sources, name) for name in type(mapping.sources).model_fields}
+    for one in mapping.annotators:
+        used |= {one.label, one.rationale}
+    return used
 
 
 def _refuse_missing(wanted: dict[str, str], columns: Iterable[str], where: str) -> None:
@@ -194,11 +252,14 @@ def _add(state: _Import, row: Row) -> None:
         private=_cell(state, row, "private").strip().lower() or False,
     )
     annotation = _annotation(state, row)
+    further = further_annotations(row, state.mapping, state.when)
     # Only now, so that a row that is wrong leaves nothing behind.
     for source in inline:
         state.documents.keep(source)
     state.places[claim_id] = row.where
     state.out.claims.append((claim, annotation))
+    if further:
+        state.out.further[claim_id] = further
 
 
 def _cell(state: _Import, row: Row, name: str) -> str:
@@ -260,7 +321,8 @@ def _annotation(state: _Import, row: Row) -> Annotation | None:
     mapping = state.mapping
     published = _cell(state, row, "label")
     rationale = _cell(state, row, "rationale")
-    if not published.strip() and published not in mapping.labels:
+    label = label_of(mapping, published, row.where)
+    if label is None:
         if rationale.strip():
             raise InputError(
                 "the row has a rationale and no label",
@@ -268,12 +330,6 @@ def _annotation(state: _Import, row: Row) -> Annotation | None:
                 fix=f"labels are read from the column {mapping.fields.label!r}: is that the one?",
             )
         return None
-    label = lookup(
-        mapping.labels,
-        published,
-        where=row.where,
-        fix=f"add {published!r} to `labels:` in the mapping file",
-    )
     who = f"{mapping.data_set or state.path.stem} annotators"
     return Annotation(
         label=label,
@@ -294,18 +350,16 @@ def _note(state: _Import) -> None:
     """What a reader of the dataset card must know."""
     out, mapping = state.out, state.mapping
     labels = ", ".join(f"{theirs!r} is {ours}" for theirs, ours in mapping.labels.items())
-    out.notes.append(f"Imported from {state.path.name}. Labels: {labels}.")
+    loosely = ", in any case and with any spaces, - or _" if mapping.spelling == "loose" else ""
+    out.notes.append(f"Imported from {state.path.name}. Labels{loosely}: {labels}.")
     unlabelled = sum(annotation is None for _, annotation in out.claims)
     if unlabelled:
         out.notes.append(f"{unlabelled} claims have no label in the file and are unlabelled.")
     if out.skipped:
         out.notes.append(f"{len(out.skipped)} rows were wrong and are not imported.")
-    used = {getattr(mapping.fields, name) for name in type(mapping.fields).model_fields}
-    if mapping.sources and mapping.sources.field:
-        used.add(mapping.sources.field)
-    elif mapping.sources:
-        used |= {getattr(mapping.sources, name) for name in type(mapping.sources).model_fields}
+    used = used_columns(mapping)
     left = [column for column in state.columns if column not in used]
     if left:
         out.notes.append(f"Columns not imported: {', '.join(map(repr, left))}.")
     note_repeated_texts(out)
+    note_annotators(out)

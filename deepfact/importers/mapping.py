@@ -9,6 +9,10 @@
       "TRUE": supported
       "FALSE": contradictory
       Unproven: inconclusive
+    spelling: loose                     # case, spaces, - and _ do not matter; exact by default
+    annotators:                         # further labels of the same claim, kept beside the label
+      - {who: second reader, label: verdict_2, rationale: why_2}
+    licence: CC BY 4.0                  # for the dataset card, as is url
     constants:                          # where a row has nothing of its own
       domain: medicine
     sources:                            # documents that stand in the rows themselves
@@ -22,9 +26,10 @@ This module describes the file and reads nothing.
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from deepfact.core.labels import DATA_SETS
 from deepfact.records import Id, Label, SourceRole, Trust
@@ -72,6 +77,16 @@ class InlineSources(_Part):
     published: str = Field(default="published", min_length=1)
 
 
+class Annotator(_Part):
+    """Another annotator, whose labels stand in columns of their own. A row where theirs is empty
+    has none of them. Where it is a list, each item is an annotator's, numbered from 1."""
+
+    who: str = Field(min_length=1)
+    label: str = Field(min_length=1)
+    rationale: str = ""
+    """Column with their reasons; empty: there is none."""
+
+
 class Constants(_Part):
     """Values for rows that have none of their own; ``role`` and ``trust`` are those of sources."""
 
@@ -91,8 +106,38 @@ class Mapping(_Part):
     fields: Fields = Fields()
     labels: dict[str, Label] = dict(DATA_SETS["deepfact"])
     """``their label -> ours``, case and all. In place of the default table, not beside it."""
+    spelling: Literal["exact", "loose"] = "exact"
+    """With ``loose``, labels that differ only in case, in spaces around them, or in spaces, ``-``
+    and ``_`` within them are the same."""
+    annotators: tuple[Annotator, ...] = ()
     constants: Constants = Constants()
     sources: InlineSources | None = None
+    licence: str = ""
+    url: str = ""
+    """Where the data set is from."""
+
+    def label_of(self, published: str) -> Label | None:
+        """Our label for one of theirs, or None where the table does not have it."""
+        if published in self.labels or self.spelling == "exact":
+            return self.labels.get(published)
+        return self.loosely(published)
+
+    def loosely(self, published: str) -> Label | None:
+        """As `label_of` with the spelling ``loose``; None as well where the table says two things
+        of it."""
+        found = {ours for theirs, ours in self.labels.items() if plain(theirs) == plain(published)}
+        return found.pop() if len(found) == 1 else None
+
+    @model_validator(mode="after")
+    def _one_meaning(self) -> Self:
+        if self.spelling == "loose":
+            for word in self.labels:
+                if self.loosely(word) is None:
+                    raise ValueError(
+                        f"labels: with the spelling loose, {word!r} and another word of the table "
+                        "are the same and mean different labels"
+                    )
+        return self
 
     @field_validator("labels", mode="before")
     @classmethod
@@ -107,3 +152,8 @@ class Mapping(_Part):
                         "quotation marks"
                     )
         return labels
+
+
+def plain(label: str) -> str:
+    """A label in lower case with single spaces for spaces, ``-`` and ``_``."""
+    return " ".join(re.split(r"[\s_-]+", label.strip().casefold()))

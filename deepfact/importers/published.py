@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from deepfact.errors import InputError
 from deepfact.importers.base import Imported, SkippedRow
-from deepfact.importers.rows import BadRow, Row
+from deepfact.importers.rows import BadRow, Row, refuse_half_characters
 from deepfact.records import Source, SourceRole, Trust
 from deepfact.store.files import explain, read_text
 
@@ -104,9 +104,12 @@ def json_items(path: Path) -> Iterator[Row]:
 def named_items(path: Path) -> Iterator[tuple[str, Row]]:
     """As `json_items`, each with its name; in a list, its number from 1."""
     try:
-        data = json.loads(read_text(path))
+        text = read_text(path)
+        data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"not JSON: {error}", where=str(path)) from None
+    if "\\u" in text:
+        refuse_half_characters(data, str(path))
     items: Iterable[tuple[Any, Any]]
     if isinstance(data, list):
         items = enumerate(data, start=1)

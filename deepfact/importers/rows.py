@@ -60,7 +60,7 @@ def json_rows(path: Path, *, encoding: str = "utf-8") -> Iterator[Row | BadRow]:
         except InputError as error:
             yield BadRow(error)
     if not found:
-        raise _empty(path)
+        raise empty_file(path)
 
 
 def csv_rows(
@@ -75,7 +75,7 @@ def csv_rows(
     """
     text = _text(path, encoding)
     if not text.strip():
-        raise _empty(path)
+        raise empty_file(path)
     _refuse_long_lines(text, path)
     # A cell may be as long as a line may be; the module's own limit of 128 kB is too short for
     # documents. The limit is the process's, so it is only ever raised.
@@ -121,6 +121,15 @@ def json_objects(path: Path) -> Iterator[Row]:
         if isinstance(row, BadRow):
             raise row.error
         yield row
+
+
+def json_row(line: str, where: str) -> Row:
+    """The object of one line.
+
+    Raises:
+        InputError: it is none.
+    """
+    return Row(where, _json_object(line, where))
 
 
 def _decoded_lines(path: Path, *, encoding: str) -> Iterator[tuple[int, str]]:
@@ -171,11 +180,16 @@ def _json_object(line: str, where: str) -> dict[str, Any]:
             '{"id": "c1", "text": "...", "label": "supported"}',
         )
     if "\\u" in line:
-        _refuse_half_characters(data, where)
+        refuse_half_characters(data, where)
     return data
 
 
-def _refuse_half_characters(data: dict[str, Any], where: str) -> None:
+def refuse_half_characters(data: Any, where: str) -> None:
+    """Refuse JSON in which a text cannot be written as UTF-8.
+
+    Raises:
+        InputError: an escape is half of a pair.
+    """
     try:
         json.dumps(data, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
@@ -209,5 +223,5 @@ def _header(cells: list[str], where: str) -> list[str]:
     return header
 
 
-def _empty(path: Path) -> InputError:
+def empty_file(path: Path) -> InputError:
     return InputError("the file is empty", where=str(path), fix="is it the right file?")

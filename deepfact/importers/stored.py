@@ -153,7 +153,7 @@ def _add_run(stored: Stored, folder: Path, subject: Subject) -> None:
     text = read_text(path)
     try:
         data = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         data = None
     keys = data if isinstance(data, dict) else {}
     if "rounds" in keys:

@@ -6,14 +6,16 @@ are kept track of. A claim that is answered twice with different labels has no v
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from deepfact.core.labels import DATA_SETS, lookup
 from deepfact.errors import InputError, did_you_mean
-from deepfact.importers.rows import BadRow, Row, csv_rows, json_rows
+from deepfact.importers.rows import BadRow, Row, csv_rows, empty_file, json_row, json_rows
 from deepfact.records import (
     Claim,
     FailureReason,
@@ -23,17 +25,23 @@ from deepfact.records import (
     VerificationFailure,
     canonical_json,
 )
-from deepfact.store.files import parse_record
+from deepfact.store.files import decode, parse_record, read_raw_lines
 
 _OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
+_READER: Callable[[bytes], Outcome] = _OUTCOME.validator.validate_json
+_NESTED = frozenset(
+    {"abstentions", "contradictions", "evidence", "prompt", "qualifications", "scores", "span",
+     "usage", "votes"}
+)  # fmt: skip
+"""The fields of outcomes that hold keys in turn. One that is not named here is only read slower."""
 _ID_COLUMNS = ("claim_id", "id")
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class ReadVerdicts:
-    """What a file of verdicts holds, measured against the claims that it should answer."""
+class Tally:
+    """How a file of verdicts fits the claims that it should answer."""
 
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     """Claims without a row."""
     extra: list[str] = field(default_factory=list)
@@ -42,6 +50,21 @@ class ReadVerdicts:
     """Claims with more than one row. Equal labels count once."""
     conflicting: list[str] = field(default_factory=list)
     """Those of the duplicates whose labels differ; they have no verdict."""
+
+
+@dataclass(slots=True)
+class ReadVerdicts(Tally):
+    """What a file of verdicts holds, measured against the claims that it should answer."""
+
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class ReadAnswers(Tally):
+    """As `ReadVerdicts`, but of labels alone: what a million verdicts leave in memory."""
+
+    answers: dict[str, Label | None] = field(default_factory=dict)
+    """None where there is no verdict."""
 
 
 def read_verdicts(
@@ -59,34 +82,124 @@ def read_verdicts(
     Raises:
         InputError: unreadable, no id column, or an unknown label.
     """
-    if labels not in DATA_SETS:
-        raise InputError(f"no label table {labels!r}", fix=did_you_mean(labels, DATA_SETS))
-    read = csv_rows if path.suffix.lower() == ".csv" else json_rows
-    known = {claim.id for claim in claims}
     found = ReadVerdicts()
-    for row in read(path, encoding=encoding):
-        if isinstance(row, BadRow):
-            raise row.error
-        claim_id, outcome = _outcome(row, labels)
-        earlier = found.outcomes.get(claim_id)
-        if claim_id not in known:
-            found.extra.append(claim_id)
-        elif earlier is None:
-            found.outcomes[claim_id] = outcome
-        else:
-            found.duplicate.append(claim_id)
-            if _label(earlier) != _label(outcome):
-                found.conflicting.append(claim_id)
-    for ids in (found.extra, found.duplicate, found.conflicting):
-        ids[:] = dict.fromkeys(ids)  # each once, however many rows it has
+    rows = _rows(path, labels, encoding)
+    _gather(rows, [claim.id for claim in claims], found.outcomes, found, _label)
     for claim_id in found.conflicting:
         found.outcomes[claim_id] = VerificationFailure(
             claim_id=claim_id,
             reason=FailureReason.SELF_CONTRADICTION,
             detail="answered more than once, with different labels",
         )
-    found.missing = [claim.id for claim in claims if claim.id not in found.outcomes]
     return found
+
+
+def read_answers(
+    path: Path, claims: Sequence[str], *, labels: str = "deepfact", encoding: str = "utf-8"
+) -> ReadAnswers:
+    """The labels of a file of verdicts, by claim id: read and checked as by `read_verdicts`, with
+    the same errors, line by line.
+
+    Args:
+        path: as for `read_verdicts`.
+        claims: ids of what should be answered.
+        labels, encoding: as for `read_verdicts`.
+    """
+    found = ReadAnswers()
+    fast = path.suffix.lower() != ".csv" and encoding.lower().replace("_", "-") == "utf-8"
+    answers = _own_lines(path, labels) if fast else (
+        (claim_id, _label(outcome)) for claim_id, outcome in _rows(path, labels, encoding)
+    )  # fmt: skip
+    _gather(answers, claims, found.answers, found, lambda label: label)
+    found.answers |= dict.fromkeys(found.conflicting)
+    return found
+
+
+def _gather(
+    rows: Iterable[tuple[str, T]],
+    claims: Sequence[str],
+    found: dict[str, T],
+    tally: Tally,
+    label_of: Callable[[T], Label | None],
+) -> None:
+    """Put each claim's first row into ``found``, and keep track of all others."""
+    known = set(claims)
+    for claim_id, given in rows:
+        if claim_id not in known:
+            tally.extra.append(claim_id)
+        elif claim_id not in found:
+            found[claim_id] = given
+        else:
+            tally.duplicate.append(claim_id)
+            if label_of(found[claim_id]) != label_of(given):
+                tally.conflicting.append(claim_id)
+    for ids in (tally.extra, tally.duplicate, tally.conflicting):
+        ids[:] = dict.fromkeys(ids)  # each once, however many rows it has
+    tally.missing = [claim_id for claim_id in claims if claim_id not in found]
+
+
+def _rows(path: Path, labels: str, encoding: str) -> Iterator[tuple[str, Outcome]]:
+    """Claim id and outcome of each row of a file."""
+    _check_table(labels)
+    read = csv_rows if path.suffix.lower() == ".csv" else json_rows
+    for row in read(path, encoding=encoding):
+        if isinstance(row, BadRow):
+            raise row.error
+        yield _outcome(row, labels)
+
+
+def _own_lines(path: Path, labels: str) -> Iterator[tuple[str, Label | None]]:
+    """Claim id and label of each line of JSON Lines in UTF-8. Most lines are deepfact's own
+    outcomes, and are read at once; any other, and whatever is wrong with one, is left to the way
+    that every row goes."""
+    _check_table(labels)
+    empty = True
+    for number, _, line in read_raw_lines(path):
+        outcome = _own_outcome(line)
+        if outcome is None:
+            where = f"{path}, line {number}"
+            text = decode(line, where=where)
+            if not text.strip():
+                continue
+            outcome = _outcome(json_row(text.rstrip("\r\n"), where), labels)[1]
+        empty = False
+        yield outcome.claim_id, _label(outcome)
+    if empty:
+        raise empty_file(path)
+
+
+def _own_outcome(line: bytes) -> Outcome | None:
+    """The outcome that a line holds; None when it is none, or when what reads records lets pass
+    what reads rows does not: a key that is given twice, or NaN."""
+    if b'"kind"' not in line or b"NaN" in line or b"Infinity" in line:
+        return None
+    try:
+        outcome = _READER(line)
+    except ValidationError:
+        return None
+    # A quotation mark before a colon ends a key, unless it is within a text, and escaped.
+    return outcome if _keys(outcome) == line.count(b'":') - line.count(b'\\":') else None
+
+
+def _keys(record: BaseModel) -> int:
+    """How many keys a record was read from, those of the records in it included."""
+    names = record.model_fields_set
+    count = len(names)
+    for name in names & _NESTED:
+        value = getattr(record, name)
+        if isinstance(value, tuple):
+            for item in value:
+                count += _keys(item)
+        elif isinstance(value, dict):
+            count += len(value)
+        elif value is not None:
+            count += _keys(value)
+    return count
+
+
+def _check_table(labels: str) -> None:
+    if labels not in DATA_SETS:
+        raise InputError(f"no label table {labels!r}", fix=did_you_mean(labels, DATA_SETS))
 
 
 def _outcome(row: Row, labels: str) -> tuple[str, Outcome]:

@@ -24,7 +24,8 @@ ANSWER_FIELDS = {
          "evidence")
     ),
     "auditor": frozenset(
-        ("claim_id", "claim", "rationale", "queries", "contradiction", "evidence", "label")
+        ("claim_id", "claim", "rationale", "queries", "contradiction", "evidence", "label",
+         "divergence")
     ),
 }  # fmt: skip
 """By role: fields of an answer that are read, beside the one that carries verdict or decision."""

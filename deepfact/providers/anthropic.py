@@ -38,6 +38,7 @@ class AnthropicProvider:
     """
 
     price_provider = "anthropic"
+    telemetry_name = "anthropic"
 
     def __init__(
         self,

@@ -35,6 +35,7 @@ class BatchFilesProvider:
     """
 
     price_provider = "anthropic"
+    telemetry_name = "anthropic"
 
     def __init__(
         self,
@@ -101,7 +102,7 @@ def _result(line: str, *, where: str) -> tuple[str, dict[str, Any]]:
     try:
         entry = json.loads(line)
         name, result = entry["custom_id"], entry["result"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         name, result = None, None
     if not isinstance(name, str) or not isinstance(result, dict):
         raise InputError(

@@ -41,6 +41,7 @@ class BatchesProvider:
     """
 
     price_provider = "anthropic"
+    telemetry_name = "anthropic"
 
     def __init__(
         self,

@@ -43,6 +43,8 @@ class OpenAIProvider:
         ConfigError: a ``base_url`` that is no address or holds a password.
     """
 
+    telemetry_name = "openai"
+
     def __init__(
         self,
         base_url: str = "",

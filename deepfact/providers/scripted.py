@@ -41,6 +41,7 @@ class ScriptedProvider:
     """
 
     price_provider = None
+    telemetry_name = "scripted"
 
     def __init__(self, path: Path | None = None, answer: str = "", seconds: float = 0.0) -> None:
         if path is None and not answer:

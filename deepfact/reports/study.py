@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Protocol
 
 from markupsafe import Markup
 
@@ -50,6 +51,20 @@ class Plot:
     """Differences in percentage points around zero, not shares."""
 
 
+class Drawn(Protocol):
+    """A plot of another kind, which draws itself."""
+
+    @property
+    def title(self) -> str:
+        """What it shows."""
+        ...
+
+    def draw(self, ident: str) -> Markup:
+        """The plot as SVG, with a title and a description in words; ``ident`` is unique in the
+        page."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """A part of a page."""
@@ -58,7 +73,7 @@ class Section:
     title: str
     paragraphs: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
-    plots: tuple[Plot, ...] = ()
+    plots: tuple[Plot | Drawn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +132,16 @@ def points(share: float) -> str:
 # --- the plot ------------------------------------------------------------------------------
 
 
-def draw(ident: str, plot: Plot) -> Markup:
-    """Values with their intervals, one row each, on a scale of shares or around zero. Series differ
-    by shape as well as by colour.
+def draw(ident: str, plot: Plot | Drawn) -> Markup:
+    """A plot that draws itself; or values with their intervals, one row each, on a scale of shares
+    or around zero, where series differ by shape as well as by colour.
 
     Args:
         ident: unique in the page.
         plot: what to draw.
     """
+    if not isinstance(plot, Plot):
+        return plot.draw(ident)
     scale = _Scale.of(plot)
     series = list(dict.fromkeys(point.series for point in plot.points))
     parts: list[Markup] = []

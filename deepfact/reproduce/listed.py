@@ -61,7 +61,7 @@ def read_list(path: Path) -> list[Listed]:
     """
     try:
         data = json.loads(read_text(path), parse_float=Decimal)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"not JSON: {error}", where=str(path)) from None
     if not isinstance(data, list):
         raise InputError("a list of figures is needed", where=str(path))

@@ -14,6 +14,7 @@ from deepfact.research.verify import cross_readings, open_pairs, verify_claims
 from deepfact.running.run_state import Progress, Watcher
 from deepfact.store.ledger import LedgerStore
 from deepfact.store.ledger_records import AnyEntry, OutcomeAdded, ReadingAdded
+from deepfact.telemetry import scope
 
 BATCH = 50
 """Outcomes that are made durable together, when they come fast."""
@@ -44,7 +45,7 @@ def verify_stage(
         Pairs of claim and card that are still unread, for there is a bound on them.
     """
     total, failed = len(store.ledger.claims), 0
-    with _Keeper(store, name, when) as keep:
+    with _Keeper(store, name, when) as keep, scope("verifier", name):
         outcomes = verify_claims(store.ledger, build(), name=name, again=again)
         for done, outcome in enumerate(outcomes, 1):
             keep(OutcomeAdded(outcome=outcome))
@@ -52,7 +53,7 @@ def verify_stage(
             watch(Progress(f"verify: {name}", done, total, failed))
     if not texts:
         return 0
-    with _Keeper(store, name, when) as keep:
+    with _Keeper(store, name, when) as keep, scope("verifier", name):
         for reading in cross_readings(store.ledger, build(), name=name):
             keep(ReadingAdded(reading=reading))
     return len(open_pairs(store.ledger))

@@ -45,6 +45,7 @@ from deepfact.store.files import read_record, write_text
 from deepfact.store.ledger import LedgerStore
 from deepfact.store.ledger_records import ClaimAdded, QuestionSet
 from deepfact.store.specs import read_yaml
+from deepfact.telemetry import scope as told_of
 
 if TYPE_CHECKING:
     from deepfact.retrievers.web.searching import WebSearch
@@ -143,7 +144,7 @@ def run_research(
     name, verifier = verifier_of(spec.verifier, folder)
     check_folder(spec, folder)
     web = _opened(spec, folder, replay)
-    with LedgerStore(folder) as store:
+    with LedgerStore(folder) as store, told_of("run", folder.name, loop="research"):
         write_text(folder / "spec.json", spec.model_dump_json(indent=1) + "\n")
         run = _Run(spec, folder, store, watch)
         about = QuestionSet(question=spec.question, as_of=spec.date)

@@ -141,7 +141,7 @@ async def open_engines(
                 provider = spec.provider()
                 deferred = isinstance(provider, DeferredProvider)
                 engine = Engine(
-                    provider if isinstance(provider, DeferredProvider) else _timed(provider),
+                    timed(provider),
                     store,
                     spec.limits,
                     spec.budget,
@@ -155,6 +155,9 @@ async def open_engines(
         yield by_arm, width
 
 
-def _timed(provider: Provider) -> Provider:
-    timed: Provider = TimedProvider(provider)
-    return timed
+def timed(provider: Provider | DeferredProvider) -> Provider | DeferredProvider:
+    """The provider, with its live calls timed; one that gathers requests makes none."""
+    if isinstance(provider, DeferredProvider):
+        return provider
+    watched: Provider = TimedProvider(provider)
+    return watched

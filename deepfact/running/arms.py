@@ -8,40 +8,36 @@ Nothing here compares arms, or knows a label.
 from __future__ import annotations
 
 import asyncio
-import inspect
-import json
 import random
+from collections.abc import Collection, Iterable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Protocol, Sequence
+from typing import Iterator, Mapping, Protocol, Sequence
 
-from deepfact.errors import ConfigError, DeepFactError, RunIncomplete
-from deepfact.executors.local import (
-    VerifiesGroups,
-    ask_group,
-    failed,
-    open_groups,
-    run_verifier,
-)
-from deepfact.records import (
-    Claim,
-    FailureReason,
-    Outcome,
-    PromptRef,
-    Verdict,
-    VerificationFailure,
-)
+from deepfact.errors import ConfigError, RunIncomplete
+from deepfact.executors.base import Executor, Job
+from deepfact.executors.engine import raise_if_incomplete
+from deepfact.executors.in_process import InProcess
+from deepfact.executors.local import VerifiesGroups, open_groups
+from deepfact.executors.told import tell_outcome
+from deepfact.records import Claim, Outcome
 from deepfact.run_records import VerifierSpec
-from deepfact.running.arm_engines import CALLS, EngineSpec, RepeatedEngine, open_engines
+from deepfact.running.arm import Arm as Arm
+from deepfact.running.arm_engines import EngineSpec, open_engines
 from deepfact.running.claim_set import ClaimSet
+from deepfact.running.elsewhere import arms_elsewhere, engine_names
 from deepfact.running.run_state import Tally, Watcher
+from deepfact.running.site import ArmSite, Found, Unit, keep_traces
 from deepfact.store.responses import ResponseStore
-from deepfact.verifiers.base import Context, Verifier, build_verifier
-
-if TYPE_CHECKING:
-    from deepfact.executors.engine import Engine
+from deepfact.telemetry import current, scope
+from deepfact.verifiers.base import build_verifier
 
 Outcomes = dict[tuple[str, int], dict[str, Outcome]]
 """By arm and repeat (from 0), then by claim id."""
+
+
+BATCH = 32
+"""Claims in one unit for a verifier that is asked about whole batches, in another process."""
 
 
 class Keep(Protocol):
@@ -61,42 +57,6 @@ class AnswersMissing(RunIncomplete):
         self.claims, self.requests = claims, requests
         """Outcomes that are not there yet, and the requests known to be unanswered."""
         super().__init__(f"{claims} outcomes are not there yet: {why}", fix=fix)
-
-
-@dataclass
-class Arm:
-    """A verifier under a name, ready to be asked."""
-
-    name: str
-    spec: VerifierSpec
-    verifier: Verifier
-
-    @property
-    def prompted(self) -> Any:
-        """The verifier when it asks models through an engine, else None."""
-        return self.verifier if hasattr(self.verifier, "use") else None
-
-    @property
-    def prompt(self) -> PromptRef | None:
-        """The prompt that it asks with."""
-        prompt = getattr(self.prompted, "prompt", None)
-        return None if prompt is None else prompt.ref
-
-    def effective(self) -> str:
-        """All that can make a difference to its outcomes, as text to compare arms by: options
-        as given or by default, and the prompt by its hash. How fast, how dear and through which
-        store answers come makes none."""
-        options = {
-            name: self.spec.options.get(name, one.default)
-            for name, one in inspect.signature(type(self.verifier)).parameters.items()
-            if name not in _NO_DIFFERENCE
-        }
-        if self.prompt is not None:
-            options["prompt"] = self.prompt.hash
-        return json.dumps([self.spec.kind, options], sort_keys=True, default=str)
-
-
-_NO_DIFFERENCE = ("limits", "budget", "prices", "responses", "replay", "engine", "prompt_folder", "traces")
 
 
 def build_arms(verifiers: Mapping[str, VerifierSpec]) -> list[Arm]:
@@ -154,6 +114,7 @@ def run_arms(
     known: Outcomes | None = None,
     keep: Keep = lambda *_: None,
     watch: Watcher = lambda _: None,
+    executor: Executor | None = None,
 ) -> Outcomes:
     """An outcome for every arm, repeat and claim.
 
@@ -167,13 +128,15 @@ def run_arms(
         known: outcomes that are there already; they are not asked for again.
         keep: makes an outcome durable.
         watch: is told of progress.
+        executor: where arms are asked; in this process when left out.
 
     Raises:
         AnswersMissing: some could not be had; the others have been kept.
         DeepFactError: no call of this run can succeed.
     """
     asking = _Asking(arms, claims, known or {}, keep, watch, repeat)
-    asyncio.run(asking.everything(responses, replay=replay, seed=seed))
+    where = executor or InProcess()
+    asyncio.run(asking.everything(responses, where, replay=replay, seed=seed))
     return asking.outcomes
 
 
@@ -188,7 +151,10 @@ class _Asking:
     watch: Watcher
     repeat: int
     outcomes: Outcomes = field(init=False)
-    _open: list[RunIncomplete] = field(default_factory=list)
+    _open: dict[tuple[str, int, str], RunIncomplete] = field(default_factory=dict)
+    """By arm, repeat and claim."""
+    _lacking: dict[str, set[str]] = field(default_factory=dict)
+    """Keys of answers that engines in other processes found missing."""
     _tally: Tally = field(default_factory=Tally)
 
     def __post_init__(self) -> None:
@@ -198,56 +164,63 @@ class _Asking:
             for number in range(self.repeat)
         }
 
-    async def everything(self, responses: ResponseStore, *, replay: bool, seed: int) -> None:
+    async def everything(
+        self, responses: ResponseStore, executor: Executor, *, replay: bool, seed: int
+    ) -> None:
+        """Ask everything, and say what is missing."""
+        if executor.remote:
+            engine_names(self.arms)  # what cannot be asked elsewhere is found before it is opened
         prompted = {arm.name: arm.spec for arm in self.arms if arm.prompted is not None}
-        async with open_engines(prompted, responses, replay=replay, seed=seed) as opened:
-            engines, width = opened
-            for number in range(self.repeat):
-                for arm in self.arms:
-                    if arm.name in engines:
-                        arm.prompted.use(RepeatedEngine(engines[arm.name], number))
-                await self._one_repeat(number, width, seed + number)
+        async with AsyncExitStack() as stack:
+            around = current()
+            for arm in self.arms:
+                arm.told = scope("arm", arm.name, within=around)
+                stack.enter_context(arm.told)
+            engines, width = await stack.enter_async_context(
+                open_engines(prompted, responses, replay=replay, seed=seed)
+            )
+            job = Job(
+                stages=self._stages(seed, BATCH if executor.remote else 0),
+                width=width,
+                here=ArmSite(self.arms, self.claims.context, engines).do,
+                elsewhere=lambda: arms_elsewhere(
+                    self.arms,
+                    self.claims.context.sources,
+                    responses.path,
+                    replay=replay,
+                    seed=seed,
+                    use=getattr(responses, "note_used", None),
+                ),
+            )
+            await executor.run(job, self._found)
         if self._open:
-            self._raise_missing(set(engines.values()))
+            lacks = [(one.missing, one.pending) for one in set(engines.values())]
+            self._raise_missing([*lacks, *((keys, ()) for keys in self._lacking.values())])
 
-    async def _one_repeat(self, number: int, width: int, seed: int) -> None:
-        """Whole-batch verifiers first; then everybody else, interleaved, ``width`` at once."""
-        for arm in self.arms:
-            if hasattr(arm.verifier, "verify_all"):
-                left = [c for c in self.claims.claims if not self._has(arm, number, c)]
-                for outcome in (
-                    run_verifier(arm.verifier, left, self.claims.context, name=arm.name)
-                    if left
-                    else ()
-                ):
-                    self._take(arm, number, outcome, ())
-        work = iter(self._work(number, seed))
+    def _stages(self, seed: int, batch: int) -> Iterator[Iterable[Unit]]:
+        """In each repeat whole-batch verifiers first, ``batch`` claims at once (all when 0); then
+        everybody else, interleaved."""
+        for number in range(self.repeat):
+            for arm in self.arms:
+                if hasattr(arm.verifier, "verify_all"):
+                    left = [c for c in self.claims.claims if not self._has(arm, number, c)]
+                    yield batches(arm.name, number, left, batch)
+            yield self._work(number, seed + number)
 
-        async def worker() -> None:
-            for arm, group, wanted in work:
-                await asyncio.sleep(0)  # plain verifiers never wait; an interrupt must get through
-                calls: list[float] = []
-                CALLS.set(calls)
-                outcomes = await ask_about(arm, group, wanted, self.claims.context)
-                for outcome in outcomes:
-                    if isinstance(outcome, RunIncomplete):
-                        self._open.append(outcome)
-                        continue
-                    # The calls of a group are the first claim's: they are to be counted once.
-                    self._take(arm, number, outcome, tuple(calls))
-                    calls = []
+    def _found(self, found: Found) -> None:
+        """Take what came of a claim. After the loss of a worker it may come twice."""
+        arm = next(arm for arm in self.arms if arm.name == found.arm)
+        for engine, key in found.lacking:
+            self._lacking.setdefault(engine, set()).add(key)
+        place = (found.arm, found.repeat, found.claim)
+        if isinstance(found.outcome, RunIncomplete):
+            self._open[place] = found.outcome
+        elif found.claim not in self.outcomes[found.arm, found.repeat]:
+            keep_traces(arm.verifier, found.traces)
+            self._open.pop(place, None)
+            self._take(arm, found.repeat, found.outcome, found.seconds)
 
-        workers = [asyncio.create_task(worker()) for _ in range(width)]
-        try:
-            await asyncio.gather(*workers)
-        finally:
-            for task in workers:
-                task.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
-
-    def _work(
-        self, number: int, seed: int
-    ) -> Iterator[tuple[Arm, Sequence[Claim], Sequence[Claim]]]:
+    def _work(self, number: int, seed: int) -> Iterator[Unit]:
         """What is to be asked, in the order of the schedule: an arm, the claims it is asked about
         together, and those of them whose outcome is wanted. A group has the place of its claim
         that comes first."""
@@ -265,13 +238,14 @@ class _Asking:
                 continue
             group, wanted = grouped.get(arm.name, {}).get(claim.id, ([claim], [claim]))
             done.update((arm.name, one.id) for one in wanted)
-            yield arm, group, wanted
+            yield Unit(arm.name, number, tuple(group), tuple(one.id for one in wanted))
 
     def _has(self, arm: Arm, number: int, claim: Claim) -> bool:
         return claim.id in self.outcomes[arm.name, number]
 
     def _take(self, arm: Arm, number: int, outcome: Outcome, seconds: tuple[float, ...]) -> None:
         self.keep(arm.name, number, outcome, seconds)
+        tell_outcome(outcome, arm.told)
         self.outcomes[arm.name, number][outcome.claim_id] = outcome
         self._tally.take(outcome)
         self.tell()
@@ -282,17 +256,19 @@ class _Asking:
         total = len(self.outcomes) * len(self.claims.claims)
         self.watch(self._tally.progress("ask: all arms", done, total))
 
-    def _raise_missing(self, engines: set[Engine]) -> None:
+    def _raise_missing(self, lacks: Iterable[tuple[Collection[str], Collection[str]]]) -> None:
+        """Say why, with the keys that each engine found missing and pending."""
         requests, reasons, fixes = 0, [], []
-        for engine in engines:
-            requests += len(engine.missing) + len(engine.pending)
+        for missing, pending in lacks:
+            requests += len(missing) + len(pending)
             try:
-                engine.raise_if_incomplete()
+                raise_if_incomplete(missing, pending)
             except RunIncomplete as error:
                 reasons.append(error.what)
                 fixes.append(error.fix)
         if not reasons:  # a budget, or an incompleteness of a third party's verifier
-            reasons, fixes = [self._open[0].what], [self._open[0].fix]
+            first = next(iter(self._open.values()))
+            reasons, fixes = [first.what], [first.fix]
         raise AnswersMissing(
             "; ".join(reasons),
             "; ".join(dict.fromkeys(fixes)),
@@ -301,45 +277,8 @@ class _Asking:
         )
 
 
-async def ask_about(
-    arm: Arm, group: Sequence[Claim], wanted: Sequence[Claim], context: Context
-) -> list[Outcome | RunIncomplete]:
-    """The outcomes of one arm on the claims that are wanted, each of which has one or must wait.
-
-    Raises:
-        DeepFactError: the run is to stop.
-    """
-    if isinstance(arm.verifier, VerifiesGroups):
-        outcomes = await ask_group(arm.verifier, group, wanted, context)
-        return [
-            one if isinstance(one, RunIncomplete) else one.model_copy(update={"verifier": arm.name})
-            for one in outcomes
-        ]
-    try:
-        return [await ask(arm, wanted[0], context)]
-    except RunIncomplete as error:
-        return [error]
-
-
-async def ask(arm: Arm, claim: Claim, context: Context) -> Outcome:
-    """The outcome of one arm on one claim. Whatever a verifier does that is no error of the
-    run, the claim gets an outcome.
-
-    Raises:
-        DeepFactError: the run is to stop, or the answer is not there yet.
-    """
-    try:
-        answer = arm.verifier.verify(claim, context)
-        outcome = await answer if inspect.isawaitable(answer) else answer
-    except DeepFactError:
-        raise
-    except Exception as error:
-        outcome = failed(claim, FailureReason.ERROR, f"{type(error).__name__}: {error}")
-    if not isinstance(outcome, Verdict | VerificationFailure):
-        detail = f"the verifier returned {type(outcome).__name__}, not a verdict"
-        outcome = failed(claim, FailureReason.UNREADABLE, detail)
-    if outcome.claim_id != claim.id:
-        detail = f"the verifier answered about {outcome.claim_id!r}"
-        outcome = failed(claim, FailureReason.WRONG_CLAIM, detail)
-    named: Outcome = outcome.model_copy(update={"verifier": arm.name})
-    return named
+def batches(arm: str, repeat: int, claims: Sequence[Claim], size: int) -> Iterator[Unit]:
+    """Units for a verifier that is asked about whole batches; all claims in one when 0."""
+    for begin in range(0, len(claims), size or max(len(claims), 1)):
+        some = tuple(claims[begin : begin + size] if size else claims)
+        yield Unit(arm, repeat, some, tuple(one.id for one in some))

@@ -27,6 +27,7 @@ from deepfact.running.arm_engines import open_engines
 from deepfact.running.run_state import Progress, Run, Stage
 from deepfact.store.journal import now
 from deepfact.store.responses import ResponseStore
+from deepfact.telemetry import scope
 
 AT_ONCE = 8
 """Cases put before coroutines at once, where no limit of a provider says otherwise."""
@@ -147,8 +148,9 @@ class Hearing:
             nonlocal done
             for sitting, spec in work:
                 try:
-                    answer = self._auditors[spec.name].adjudicate(sitting.case)
-                    made = await answer if isinstance(answer, Awaitable) else answer
+                    with scope("case", sitting.case.id, auditor=spec.name):
+                        answer = self._auditors[spec.name].adjudicate(sitting.case)
+                        made = await answer if isinstance(answer, Awaitable) else answer
                 except RunIncomplete as error:
                     self._owed.append(error)
                     continue

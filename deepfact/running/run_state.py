@@ -34,6 +34,7 @@ from deepfact.run_records import (
 )
 from deepfact.running.auditor_checks import check_auditors as check_auditors
 from deepfact.running.auditor_checks import check_seats
+from deepfact.running.code_state import code_state, note_resumed
 from deepfact.store.benchmark import BenchmarkStore, BenchmarkVersion
 from deepfact.store.files import read_record, write_text
 from deepfact.store.journal import Journal, now, read_events
@@ -160,9 +161,12 @@ def open_run(
                 date=spec.date or today,
                 base_version=base.manifest.version,
                 base_state=base.manifest.state_hash,
+                code=code_state(),
             )
             journal.append(event)
             started = [event]
+        else:
+            note_resumed(journal)
         store = origin
         if spec.commit_to == "run":
             copy = run_copy(folder, origin.name)
@@ -266,10 +270,14 @@ def strata_of(version: BenchmarkVersion) -> dict[str, list[str]]:
     """The strata of each claim, for tables: its domain, and what the author's key says of it."""
     key = version.store.key("author")
     found: dict[str, list[str]] = {}
-    for claim in version.claims:
-        entry = key.get(claim.id)
-        names = {"domain": claim.domain, "stratum": entry.stratum if entry else ""}
-        found[claim.id] = [f"{what}: {name}" for what, name in names.items() if name]
+    made: dict[tuple[str, str], list[str]] = {}
+    """Claims in the same strata share one list."""
+    for claim_id, _, _, domain in version.state.outlines():
+        stratum = key[claim_id].stratum if claim_id in key else ""
+        if (domain, stratum) not in made:
+            names = {"domain": domain, "stratum": stratum}
+            made[domain, stratum] = [f"{what}: {name}" for what, name in names.items() if name]
+        found[claim_id] = made[domain, stratum]
     return found
 
 

@@ -26,7 +26,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Iterable
 
-from deepfact.core.state import State, fold
+from deepfact.core.state import State
 from deepfact.errors import BenchmarkError, IntegrityError, did_you_mean
 from deepfact.records import (
     BENCHMARK_NAME,
@@ -38,13 +38,8 @@ from deepfact.records import (
     sha256_of,
 )
 from deepfact.run_records import VersionRef
-from deepfact.store import commits, seal
-from deepfact.store.files import (
-    read_jsonl,
-    read_record,
-    read_text,
-    write_text,
-)
+from deepfact.store import commits, large, seal
+from deepfact.store.files import hash_file, read_jsonl, read_record, read_text, write_text
 from deepfact.store.manifests import CHANGELOG_HEAD, changelog_line
 from deepfact.store.sources import SourceStore
 
@@ -89,6 +84,8 @@ class BenchmarkStore:
         self.folder = folder
         self.keys = folder / "keys"
         """Where the known answers lie; a copy without them may be pointed to the original's."""
+        self.made: BenchmarkVersion | None = None
+        """The large version that was committed last, which need not be read to go on from it."""
         if not (folder / "versions").is_dir():
             raise BenchmarkError("there is no benchmark in this folder", where=str(folder))
         commits.finish_interrupted(self)
@@ -234,8 +231,8 @@ class BenchmarkStore:
         Raises:
             IntegrityError: the file is not the one that the manifest names.
         """
-        self._checked_text(version, "revisions.jsonl")
-        return read_jsonl(self.version_folder(version) / "revisions.jsonl", Revision)
+        path = self.check_file(version, "revisions.jsonl")
+        return read_jsonl(path, Revision)
 
     def sources_added(self, version: int) -> list[str]:
         """Ids of the sources that one version brought in, sorted.
@@ -243,21 +240,25 @@ class BenchmarkStore:
         Raises:
             IntegrityError: the file is not the one that the manifest names.
         """
-        return self._checked_text(version, "sources.txt").split()
+        return read_text(self.check_file(version, "sources.txt")).split()
 
-    def _checked_text(self, version: int, name: str) -> str:
-        """The text of a version's file, which must hash to what the manifest says."""
+    def check_file(self, version: int, name: str) -> Path:
+        """Where a version's ``revisions.jsonl`` or ``sources.txt`` lies, which must hash to what
+        the manifest says.
+
+        Raises:
+            IntegrityError: it does not.
+        """
         manifest = self.manifest(version)
         expected = manifest.sources_hash if name == "sources.txt" else manifest.revisions_hash
         path = self.version_folder(version) / name
-        text = read_text(path)
-        if sha256_of(text) != expected:
+        if hash_file(path) != expected:
             raise IntegrityError(
                 "the manifest does not match: this is not the file it was made with",
                 where=str(path),
                 fix="restore the file, for example from version control",
             )
-        return text
+        return path
 
     def load(self, version: int | None = None) -> BenchmarkVersion:
         """A version (the newest when None), folded and checked against its manifest.
@@ -272,18 +273,16 @@ class BenchmarkStore:
                 raise BenchmarkError("the benchmark has no versions yet", where=str(self.folder))
             version = numbers[-1]
         lineage = self.lineage(version)
-        state = fold(
-            (f"{self.name}@{manifest.version}", self.revisions(manifest.version))
-            for manifest in lineage
-        )
+        state = large.open_state(self, lineage)
         if state.state_hash != lineage[-1].state_hash:
             raise IntegrityError(
                 f"version {version} does not match its manifest: the state hash differs",
                 where=str(self.version_folder(version)),
             )
-        return BenchmarkVersion(self, lineage[-1], state, self._sources_of(lineage))
+        return BenchmarkVersion(self, lineage[-1], state, self.sources_of(lineage))
 
-    def _sources_of(self, lineage: Sequence[Manifest]) -> SourceStore:
+    def sources_of(self, lineage: Sequence[Manifest]) -> SourceStore:
+        """The sources that a line of versions brought in."""
         ids = (source for manifest in lineage for source in self.sources_added(manifest.version))
         return SourceStore(self.sources.folder, frozenset(ids))
 
@@ -293,12 +292,13 @@ class BenchmarkStore:
         A merge repeats what the version that it merged says; such a repetition is left out.
         """
         found: list[tuple[int, Revision]] = []
-        for manifest in self.ancestry(version):
+        ancestry = self.ancestry(version)
+        for manifest in ancestry:
             known = [revision for _, revision in found] if manifest.merged else []
             found += [
                 (manifest.version, revision)
-                for revision in self.revisions(manifest.version)
-                if revision.claim_id == claim_id and revision not in known
+                for revision in large.revisions_of(self, manifest.version, claim_id, ancestry)
+                if revision not in known
             ]
         if not found:
             raise BenchmarkError(
@@ -321,7 +321,7 @@ class BenchmarkStore:
 
     def commit(
         self,
-        revisions: Sequence[Revision],
+        revisions: Iterable[Revision],
         *,
         parent: int | None,
         author: str,
@@ -334,7 +334,7 @@ class BenchmarkStore:
         the version that is there already, so that an interrupted caller can simply repeat.
 
         Args:
-            revisions: at least one.
+            revisions: at least one; read once, and written as they come.
             parent: the version they apply to; None for a first version.
             author: who makes the version.
             date: when, with a zone.

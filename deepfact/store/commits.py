@@ -7,18 +7,22 @@ changelog that is one line short. Nothing here reads or writes a committed versi
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Iterable
 
-from deepfact.core.state import EMPTY, apply
+from deepfact.core.state import State
 from deepfact.errors import BenchmarkError, InputError
 from deepfact.records import Manifest, Revision, Source, sha256_of
-from deepfact.store.files import jsonl, sync_folder, write_text
+from deepfact.store import large
+from deepfact.store.files import jsonl, sync_folder, write_text, writing
 from deepfact.store.manifests import render_manifest, sources_of
+from deepfact.store.rows import Rows
 
 if TYPE_CHECKING:
     from deepfact.store.benchmark import BenchmarkStore, BenchmarkVersion
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
 
 def commit(
     store: BenchmarkStore,
-    revisions: Sequence[Revision],
+    revisions: Iterable[Revision],
     *,
     parent: int | None,
     author: str,
@@ -36,13 +40,13 @@ def commit(
     merged: int | None = None,
 ) -> BenchmarkVersion:
     """See `BenchmarkStore.commit`."""
-    if not revisions:
-        raise BenchmarkError("a version needs at least one revision", where=store.name)
     with locked(store):
-        base = store.load(parent) if parent is not None else None
+        base = store.made if store.made and store.made.manifest.version == parent else None
+        if base is None and parent is not None:
+            base = store.load(parent)
         if merged is not None:
             store.manifest(merged)  # it must be there
-        state = apply(base.state if base else EMPTY, revisions, where=store.name)
+        rows = large.rows_of(base) if base else Rows()
         held = set(base.sources) if base else set()
         version = max(store.versions(), default=0) + 1
         staging = store.folder / "versions" / f".staging-{version}"
@@ -50,17 +54,16 @@ def commit(
         cards = list(sources)
         store.sources.add(*cards)
         added = {card.id for card in cards}
-        _check_sources(revisions, held | added, store.name)
-        texts = {
-            "revisions.jsonl": jsonl(revision.canonical() for revision in revisions),
-            "sources.txt": jsonl(sorted(added - held)),
-        }
-        hashes = {name: sha256_of(text) for name, text in texts.items()}
+        count, revisions_hash = _write_revisions(
+            staging / "revisions.jsonl", revisions, rows, held | added, store.name
+        )
         for number in store.versions():
             made = store.manifest(number)
-            same = made.revisions_hash == hashes["revisions.jsonl"]
+            same = made.revisions_hash == revisions_hash
             if same and (made.parent, made.merged) == (parent, merged):
                 return store.load(number)
+        sources_text = jsonl(sorted(added - held))
+        state = State(rows)
         manifest = Manifest(
             benchmark=store.name,
             version=version,
@@ -68,32 +71,56 @@ def commit(
             parent_manifest=sha256_of(store.manifest_bytes(parent)) if parent else None,
             merged=merged,
             merged_manifest=sha256_of(store.manifest_bytes(merged)) if merged else None,
-            revisions=len(revisions),
-            revisions_hash=hashes["revisions.jsonl"],
-            sources_hash=hashes["sources.txt"],
+            revisions=count,
+            revisions_hash=revisions_hash,
+            sources_hash=sha256_of(sources_text),
             state_hash=state.state_hash,
             counts=state.counts(),
             author=" ".join(author.split()),
             date=date,
             note=" ".join(note.split()),
         )
-        for name, text in texts.items():
-            write_text(staging / name, text)
+        write_text(staging / "sources.txt", sources_text)
         write_text(staging / "manifest.json", render_manifest(manifest))
         staging.replace(store.version_folder(version))
         sync_folder(store.folder / "versions")
         write_text(store.folder / "CHANGELOG.md", store.expected_changelog())
-    return store.load(version)
+    rows.moved(store.version_folder(version) / "revisions.jsonl")
+    return large.committed(store, manifest, rows)
 
 
-def _check_sources(revisions: Sequence[Revision], held: set[str], where: str) -> None:
-    for revision in revisions:
-        for source in sources_of(revision) - held:
-            raise BenchmarkError(
-                f"claim {revision.claim_id!r} refers to an unknown source: {source}",
-                where=where,
-                fix="add the source card with the claims that cite it",
-            )
+def _write_revisions(
+    path: Path, revisions: Iterable[Revision], rows: Rows, held: set[str], where: str
+) -> tuple[int, str]:
+    """Write revisions one by one while ``rows`` go on by them; how many they are, and the hash of
+    the file.
+
+    Raises:
+        BenchmarkError: there is none; one does not fit, or refers to a source that is not held.
+    """
+    count = offset = 0
+    digest = hashlib.sha256()
+    with writing(path) as (file, part):
+        rows.begin(part)
+        for revision in revisions:
+            count += 1
+            if revision.claim_id in rows:
+                file.flush()  # the claim may be one that was written just now
+            for source in sources_of(revision) - held:
+                raise BenchmarkError(
+                    f"claim {revision.claim_id!r} refers to an unknown source: {source}",
+                    where=where,
+                    fix="add the source card with the claims that cite it",
+                )
+            line = f"{revision.canonical()}\n".encode()
+            rows.add(revision, line, offset=offset, where=f"{where}, revision {count}")
+            file.write(line)
+            digest.update(line)
+            offset += len(line)
+        if not count:
+            raise BenchmarkError("a version needs at least one revision", where=where)
+        rows.moved(path)
+    return count, f"sha256:{digest.hexdigest()}"
 
 
 @contextmanager

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
 from typing import Any, BinaryIO, Callable, Iterable, Iterator, Sequence, TypeVar
 
@@ -21,6 +23,11 @@ from deepfact.errors import InputError, NewerSchemaError, RecordError
 from deepfact.records import SCHEMA_VERSION
 
 T = TypeVar("T")
+
+LOG = logging.getLogger("deepfact.store")
+
+BLOCK = 65536
+"""Bytes that are read at a time when a file is looked through from its end."""
 
 MAX_LINE = 8 * 1024 * 1024
 """Longest line of a JSON Lines or CSV file, in bytes. A longer one is surely a mistake."""
@@ -229,15 +236,15 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write piece by piece, there whole or not at all, and durable afterwards. Its
-    ``name`` is where it lies until then."""
+def writing(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
+    """A file to write piece by piece, there whole or not at all, and durable afterwards; and where
+    it lies until then."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     part = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            yield file
+            yield file, part
             file.flush()
             os.fsync(file.fileno())
         part.chmod(0o644)
@@ -246,6 +253,56 @@ def writing(path: Path) -> Iterator[BinaryIO]:
         part.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+def append(file: FileIO, data: bytes) -> None:
+    """Add to the end of an unbuffered file: all of it is there and durable on return, or, when
+    the disk is full, nothing of it, so that what is added later does not follow half a line.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    end = os.fstat(file.fileno()).st_size
+    try:
+        left = memoryview(data)
+        while left:
+            left = left[file.write(left) :]
+        os.fsync(file.fileno())
+    except BaseException:
+        with suppress(OSError):
+            file.truncate(end)
+        raise
+
+
+def cut_half_line(path: Path) -> int:
+    """Cut off a last line without its end, which a power cut or a killed writer left; the log
+    says so.
+
+    Returns:
+        How many bytes that were; 0 when there is no file.
+    """
+    if not path.is_file():
+        return 0
+    with path.open("rb+") as file:
+        size = whole = file.seek(0, os.SEEK_END)
+        while whole:
+            start = max(0, whole - BLOCK)
+            file.seek(start)
+            found = file.read(whole - start).rfind(b"\n") + 1
+            whole = start + found
+            if found:
+                break
+        if whole < size:
+            file.truncate(whole)
+            file.flush()
+            os.fsync(file.fileno())
+            LOG.warning(
+                "%s: the last line was half-written (%d bytes) and is cut off; "
+                "nothing before it is lost",
+                path,
+                size - whole,
+            )
+    return size - whole
 
 
 def write_many(files: Iterable[tuple[Path, bytes]]) -> None:

@@ -10,17 +10,21 @@ copy, such as the state hash that somebody else has noted.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from deepfact.core.state import EMPTY, State, apply
+from deepfact.core.state import State
 from deepfact.errors import DeepFactError
-from deepfact.records import KeyEntry, Manifest, Revision, sha256_of
+from deepfact.records import KeyEntry, Manifest, sha256_of
 from deepfact.store import seal
 from deepfact.store.benchmark import BenchmarkStore
-from deepfact.store.files import read_jsonl, read_record, read_text
+from deepfact.store.files import hash_file, read_jsonl, read_record, read_text
+from deepfact.store.large import read_revisions
 from deepfact.store.manifests import changelog_line, render_manifest, sources_of
+from deepfact.store.rows import Rows
 from deepfact.store.sources import render
 
 
@@ -39,17 +43,49 @@ def verify(store: BenchmarkStore) -> list[Problem]:
         numbers = store.versions()
     except DeepFactError as error:
         return [Problem(error.where, error.what)]
-    states: dict[int, State] = {}
-    known: set[str] = set()
+    found = _Found(_children(store, numbers))
     for number in numbers:
-        problems += _caught(_version_problems(store, number, states, known))
+        problems += _caught(_version_problems(store, number, found))
     problems += _verify_layout(store, numbers)
-    problems += _verify_sources(store, known)
-    problems += _verify_keys(store, states)
+    problems += _verify_sources(store, found.sources)
+    problems += _verify_keys(store, found.claims)
     problems += _caught(
         Problem(str(store.folder / name), what) for name, what in seal.complaints(store.folder)
     )
     return problems
+
+
+@dataclass(slots=True)
+class _Found:
+    """What the versions checked so far hold."""
+
+    waiting: Counter[int]
+    """How many versions are still to be made from each."""
+    states: dict[int, Rows] = field(default_factory=dict)
+    """The states that others are still to be made from."""
+    sources: set[str] = field(default_factory=set)
+    claims: set[str] = field(default_factory=set)
+
+    def base(self, parent: int | None) -> Rows | None:
+        """Rows to go on from: no copy for the last that goes on from them, so that a long history
+        takes no more memory than one version."""
+        if parent is None:
+            return Rows()
+        self.waiting[parent] -= 1
+        rows = self.states.get(parent)
+        if rows is not None and self.waiting[parent]:
+            return rows.copy()
+        return self.states.pop(parent, None)
+
+
+def _children(store: BenchmarkStore, numbers: list[int]) -> Counter[int]:
+    """How many versions were made from each, as far as manifests can be read."""
+    found: Counter[int] = Counter()
+    for number in numbers:
+        with suppress(DeepFactError):
+            parent = read_record(store.version_folder(number) / "manifest.json", Manifest).parent
+            found.update([parent] if parent is not None else [])
+    return found
 
 
 def _caught(check: Iterator[Problem]) -> list[Problem]:
@@ -63,9 +99,7 @@ def _caught(check: Iterator[Problem]) -> list[Problem]:
     return found
 
 
-def _version_problems(
-    store: BenchmarkStore, number: int, states: dict[int, State], known: set[str]
-) -> Iterator[Problem]:
+def _version_problems(store: BenchmarkStore, number: int, found: _Found) -> Iterator[Problem]:
     folder = store.version_folder(number)
     path = folder / "manifest.json"
     manifest = read_record(path, Manifest)
@@ -83,25 +117,29 @@ def _version_problems(
         elif sha256_of(parent.read_bytes()) != expected:
             yield Problem(str(parent), f"not the manifest that version {number} was made from")
     path = folder / "revisions.jsonl"
-    text = read_text(path)
-    if sha256_of(text) != manifest.revisions_hash:
+    if hash_file(path) != manifest.revisions_hash:
         yield Problem(str(path), "does not match the hash in the manifest")
     for source in store.sources_added(number):
-        known.add(source)
+        found.sources.add(source)
         if source not in store.sources:
             yield Problem(str(store.sources.path(source)), f"missing; version {number} added it")
-    revisions = list(read_jsonl(path, Revision))
-    if len(revisions) != manifest.revisions:
-        yield Problem(str(path), f"{len(revisions)} revisions, {manifest.revisions} declared")
-    for revision in revisions:
-        for source in sorted(sources_of(revision) - known):
-            yield Problem(str(path), f"claim {revision.claim_id!r} refers to unknown {source}")
-    base = EMPTY if manifest.parent is None else states.get(manifest.parent)
-    if base is None:
+    rows = found.base(manifest.parent)
+    if rows is None:
         yield Problem(str(folder), f"version {manifest.parent}, its parent, cannot be read")
         return
-    state = apply(base, revisions, where=str(path))
-    states[number] = state
+    count = 0
+    rows.begin(path)
+    for offset, line, revision in read_revisions(path):
+        count += 1
+        for source in sorted(sources_of(revision) - found.sources):
+            yield Problem(str(path), f"claim {revision.claim_id!r} refers to unknown {source}")
+        rows.add(revision, line, offset=offset, where=f"{path}, revision {count}")
+    if count != manifest.revisions:
+        yield Problem(str(path), f"{count} revisions, {manifest.revisions} declared")
+    if found.waiting[number]:
+        found.states[number] = rows
+    found.claims.update(rows)
+    state = State(rows)
     if state.state_hash != manifest.state_hash:
         yield Problem(str(folder / "manifest.json"), "the state hash is not that of the state")
     if state.counts() != manifest.counts:
@@ -157,8 +195,7 @@ def _source_problems(store: BenchmarkStore, source_id: str, known: set[str]) -> 
         yield Problem(str(path), "no version added this source")
 
 
-def _verify_keys(store: BenchmarkStore, states: dict[int, State]) -> list[Problem]:
-    claims = set().union(*(state.entries for state in states.values())) if states else set()
+def _verify_keys(store: BenchmarkStore, claims: set[str]) -> list[Problem]:
     problems = []
     for path in sorted((store.folder / "keys").glob("*.jsonl")):
         problems += _caught(_key_problems(path, claims))

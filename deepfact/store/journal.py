@@ -7,7 +7,6 @@ it is touched. This module knows no verifier, auditor or score.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +18,7 @@ from pydantic import TypeAdapter
 from deepfact.errors import ResultsExistError
 from deepfact.records import FileRecord
 from deepfact.run_records import JournalEvent
-from deepfact.store.files import parse_record, sync_folder
+from deepfact.store.files import append, cut_half_line, parse_record, sync_folder
 
 E = TypeVar("E", bound=FileRecord)
 
@@ -40,6 +39,8 @@ class Journal:
         self.events: list[JournalEvent] = []
         self.repaired = 0
         """Bytes of a half-written last line that were cut off on opening."""
+        self.before: Callable[[], JournalEvent] | None = None
+        """Makes an event to add before the first one that is added."""
 
     def __enter__(self) -> Self:
         from filelock import FileLock, Timeout
@@ -57,9 +58,9 @@ class Journal:
         try:
             for staged in self.folder.glob(".*.part"):
                 staged.unlink()  # what a killed writer left; we hold the lock: nobody is writing
-            self.repaired = self._cut_half_line()
+            self.repaired = cut_half_line(self.path)
             self.events = read_events(self.path)
-            self._file = self.path.open("ab")
+            self._file = self.path.open("ab", buffering=0)
             sync_folder(self.folder)
         except BaseException:
             self._lock.release()
@@ -77,26 +78,15 @@ class Journal:
 
     def append(self, event: JournalEvent) -> None:
         """Add an event; it is durable on return."""
-        self._file.write((event.canonical() + "\n").encode("utf-8"))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        if self.before is not None:
+            first, self.before = self.before, None
+            self.append(first())
+        append(self._file, (event.canonical() + "\n").encode("utf-8"))
         self.events.append(event)
 
     def find(self, kind: type[E], where: Callable[[E], bool] = lambda _: True) -> list[E]:
         """The events of one kind that fulfil a condition, oldest first."""
         return [event for event in self.events if isinstance(event, kind) and where(event)]
-
-    def _cut_half_line(self) -> int:
-        if not self.path.is_file():
-            return 0
-        with self.path.open("rb+") as file:
-            data = file.read()
-            whole = data.rfind(b"\n") + 1
-            if whole < len(data):
-                file.truncate(whole)
-                file.flush()
-                os.fsync(file.fileno())
-            return len(data) - whole
 
 
 def read_events(path: Path) -> list[JournalEvent]:

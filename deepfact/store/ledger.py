@@ -11,7 +11,6 @@ ledger is read. This module knows no verifier and judges nothing.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -31,7 +30,7 @@ from deepfact.research_records import (
     Resolution,
     SourceCard,
 )
-from deepfact.store.files import parse_record, read_record, sync_folder, write_text
+from deepfact.store.files import append, cut_half_line, parse_record, read_record, sync_folder, write_text
 from deepfact.store.ledger_records import (
     AnyEntry,
     CardAdded,
@@ -156,6 +155,8 @@ class LedgerStore:
         self.sources = SourceStore(folder / "sources")
         self._state = _State()
         self._lines, self._last = 0, ""
+        self.repaired = 0
+        """Bytes of a half-written last line that were cut off on opening."""
 
     def __enter__(self) -> Self:
         from filelock import FileLock, Timeout
@@ -171,9 +172,9 @@ class LedgerStore:
                 "this ledger is in use by another process", where=str(self.folder)
             ) from None
         try:
-            self._cut_half_line()
+            self.repaired = cut_half_line(self.path)
             self._state, self._lines, self._last = _read(self.folder, self.sources)
-            self._file = self.path.open("ab")
+            self._file = self.path.open("ab", buffering=0)
             sync_folder(self.folder)
         except BaseException:
             self._lock.release()
@@ -216,12 +217,9 @@ class LedgerStore:
             )
             text = line.canonical().encode("utf-8")
             lines, last, data = lines + 1, sha256_of(text), data + text + b"\n"
-        self._file.write(data)
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._lines, self._last = lines, last
+        append(self._file, data)
+        self._lines, self._last, self._state = lines, last, trial
         write_text(self.folder / HEAD, LedgerHead(lines=lines, hash=last).canonical() + "\n")
-        self._state = trial
         return len(new)
 
     def add_cards(self, cards: Sequence[SourceCard], *, who: str, when: datetime) -> int:
@@ -229,16 +227,6 @@ class LedgerStore:
         for card in cards:
             self.sources.add(card.source)
         return self.add(map(card_entry, cards), who=who, when=when)
-
-    def _cut_half_line(self) -> None:
-        """Cut off a last line that a killed writer left half-written."""
-        data = self.path.read_bytes() if self.path.is_file() else b""
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
-            with self.path.open("rb+") as file:
-                file.truncate(whole)
-                file.flush()
-                os.fsync(file.fileno())
 
 
 def card_entry(card: SourceCard) -> CardAdded:

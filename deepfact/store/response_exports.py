@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Iterable
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from deepfact.errors import InputError, IntegrityError
 from deepfact.model_records import Completion, Request
 from deepfact.records import FileRecord, Hash
-from deepfact.store.files import jsonl, parse_record, read_jsonl, write_text
+from deepfact.store.files import explain, jsonl, parse_record, read_jsonl, write_text
 from deepfact.store.responses import ResponseRow, ResponseStore
 from deepfact.store.secrets import scrub_known
 
@@ -108,9 +108,14 @@ def export_responses(
         asked = None
         if requests and row.request:
             asked = parse_record(row.request, Request, where=f"{store.path}, answer {row.key}")
-        exported = ExportedResponse(
-            key=row.key, vote=row.vote, model=row.model, completion=row.completion, request=asked
-        )
+        try:
+            exported = ExportedResponse(
+                key=row.key, vote=row.vote, model=row.model, completion=row.completion,
+                request=asked,
+            )  # fmt: skip
+        except ValidationError as error:
+            what = f"answer {row.key!r} is damaged: {explain(error)}"
+            raise IntegrityError(what, where=str(store.path)) from None
         # Scrubbed when they were stored; once more for a key that is in use only now.
         lines.append(scrub_known(exported.canonical()))
     write_text(path, jsonl(lines))

@@ -7,6 +7,7 @@ spec, and never repeats a value that may be a secret.
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +21,9 @@ from deepfact.store.files import read_text
 from deepfact.store.secrets import names_secret, scrub
 
 M = TypeVar("M", bound=BaseModel)
+
+ALIASED = 100_000
+"""Values that aliases may add to those that are written in a file."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -81,7 +85,9 @@ def _loaded(text: str, where: str) -> tuple[yaml.Node, Any]:
         node = loader.get_single_node()
         if node is None:
             raise ConfigError("the file is empty", where=where)
-        _refuse_duplicates(node, where, set())
+        written: set[int] = set()
+        _refuse_duplicates(node, where, written)
+        _refuse_bombs(node, where, len(written))
         _refuse_secrets(node, "", where, set())
         return node, loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
@@ -116,6 +122,35 @@ def _refuse_duplicates(node: yaml.Node, where: str, done: set[int]) -> None:
     elif isinstance(node, yaml.SequenceNode):
         for item in node.value:
             _refuse_duplicates(item, where, done)
+
+
+def _refuse_bombs(node: yaml.Node, where: str, written: int) -> None:
+    """Raise if aliases make the file hold itself, or many times more values than are written in
+    it: whatever copies the values, to check or to write them, would never end."""
+    sizes: dict[int, int] = {}
+
+    def size(one: yaml.Node) -> int:
+        if isinstance(one, yaml.ScalarNode):
+            return 1
+        if id(one) in sizes:
+            if not sizes[id(one)]:
+                raise ConfigError(
+                    "invalid YAML: a value holds itself",
+                    where=f"{where}, {_position(one.start_mark)}",
+                )
+            return sizes[id(one)]
+        sizes[id(one)] = 0
+        inner = chain(*one.value) if isinstance(one, yaml.MappingNode) else one.value
+        sizes[id(one)] = made = 1 + sum(map(size, inner))
+        if made > 2 * written + ALIASED:  # keys are not among those written
+            raise ConfigError(
+                f"invalid YAML: aliases make more than {ALIASED:,} values of this one",
+                where=f"{where}, {_position(one.start_mark)}",
+                fix="write out what is meant",
+            )
+        return made
+
+    size(node)
 
 
 def _refuse_secrets(node: yaml.Node, field: str, where: str, done: set[int]) -> None:

@@ -1,31 +1,47 @@
-"""The sets that the local verifier is measured on. Training never reads them.
+"""The sets that the local verifier is measured on, and what it reads of each.
 
-- SciFact dev: the abstracts that a claim cites; supports, contradicts, or no evidence.
-- Factcheck-Bench: the five web snippets that were retrieved for a claim (``auto_evidence``),
+- SciFact dev, cited: the abstracts that a claim cites; supports, contradicts, or no evidence.
+- SciFact dev, found: nothing that a claim cites is looked up; a search over the whole corpus (the
+  published sample: every abstract in the file, those that no claim cites among them) gives it
+  `DOCUMENTS` abstracts to read.
+- Factcheck-Bench, cited: the five web snippets that were retrieved for a claim (``auto_evidence``),
   not the annotators' own notes, which give the answer away.
+- Factcheck-Bench, found: a search over the snippets of all claims gives it `DOCUMENTS`.
+- ExpertQA, found: a search over the passages that all answers cite gives it `DOCUMENTS`; the label
+  is whether the claim is correct. **Not held out**: the weights were fitted on these claims and
+  their passages, with the label "is it supported by its citation".
 - WiCE: two-way, supported against the rest, since only partial support and no support stand
   beside it. The public files hold the annotated supporting sentences only, so this is easier
   than reading the article; a claim without any supporting sentence has nothing to read and
   counts as unverified.
 - A benchmark of deepfact's own, against its author's key.
+
+Training reads none of them but ExpertQA. A search is by words (``bm25``), and, where the extra
+``dense`` is installed, by words and vectors (``hybrid``).
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Callable, Mapping, Sequence
+from typing import Callable, Iterator, Mapping, Sequence
 
-from deepfact.importers import factcheck_bench, scifact
+from deepfact.importers import expertqa, factcheck_bench, scifact
 from deepfact.importers.base import Imported
 from deepfact.records import Claim, Label, Source
+from deepfact.retrievers.citing import citing
+from deepfact.retrievers.registry import RetrieverSpec, build_retriever
 from deepfact.store.benchmark import BenchmarkStore
 from deepfact.store.files import read_lines
 
 _WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 """Provenance date that the importers ask for; no score depends on it."""
+
+DOCUMENTS = 3
+"""Documents that a search gives each claim: as few as a reader would open, and chosen before
+anything was measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +57,51 @@ class MeasuredSet:
     strata: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def read_sets(data: Path, benchmark: Path | None = None) -> list[MeasuredSet]:
-    """Every set that is there, in a fixed order."""
-    readers: list[tuple[Path, Callable[[Path], MeasuredSet]]] = [
-        (data / "scifact", _scifact),
-        (data / "factcheck-bench", _factcheck_bench),
-        (data / "wice", _wice),
+def read_sets(
+    data: Path, benchmark: Path | None = None, retrievers: Sequence[str] = ("bm25",)
+) -> Iterator[MeasuredSet]:
+    """Every set that is there, in a fixed order, read when its turn comes.
+
+    Args:
+        data: folder of the public data sets.
+        benchmark: folder of a benchmark of deepfact's own.
+        retrievers: kinds of retriever that the sets with a search are measured with.
+    """
+    readers: list[tuple[Path, Callable[[Path], MeasuredSet], bool, bool]] = [
+        (data / "scifact", _scifact, True, True),
+        (data / "factcheck-bench", _factcheck_bench, True, True),
+        (data / "expertqa", _expertqa, False, True),
+        (data / "wice", _wice, True, False),
     ]
-    found = [reader(folder) for folder, reader in readers if folder.is_dir()]
-    return [*found, own_benchmark(benchmark)] if benchmark is not None else found
+    for folder, reader, cited, found in readers:
+        if not folder.is_dir():
+            continue
+        read = reader(folder)
+        if cited:
+            yield replace(read, name=f"{read.name}, cited" if found else read.name)
+        for kind in retrievers if found else ():
+            yield searched(read, kind)
+    if benchmark is not None:
+        yield own_benchmark(benchmark)
+
+
+def searched(read: MeasuredSet, kind: str) -> MeasuredSet:
+    """A set whose claims cite what a search finds for them, whatever they cited before."""
+    retriever = build_retriever(RetrieverSpec(kind=kind), read.sources)
+    claims = list(citing(read.claims, retriever, DOCUMENTS))
+    return replace(read, name=f"{read.name}, found by {kind}", claims=claims)
 
 
 def _scifact(folder: Path) -> MeasuredSet:
-    return _imported("SciFact dev", scifact.read(folder, when=_WHEN, split="dev"))
+    return _imported("SciFact dev", scifact.read(folder, when=_WHEN, split="dev", corpus="all"))
 
 
 def _factcheck_bench(folder: Path) -> MeasuredSet:
     return _imported("Factcheck-Bench", factcheck_bench.read(folder, when=_WHEN))
+
+
+def _expertqa(folder: Path) -> MeasuredSet:
+    return _imported("ExpertQA (not held out)", expertqa.read(folder, when=_WHEN))
 
 
 def _imported(name: str, imported: Imported) -> MeasuredSet:

@@ -29,6 +29,7 @@ BUILT_IN = {
     "local": "deepfact.verifiers.local:LocalVerifier",
     "command": "deepfact.verifiers.command:CommandVerifier",
     "majority": "deepfact.verifiers.trivial:MajorityVerifier",
+    "nli": "deepfact.verifiers.nli:NliVerifier",
     "overlap": "deepfact.verifiers.trivial:OverlapVerifier",
     "panel": "deepfact.verifiers.panel:PanelVerifier",
     "retrieval": "deepfact.verifiers.trivial:RetrievalVerifier",

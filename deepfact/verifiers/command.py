@@ -220,5 +220,5 @@ def _parse(line: bytes) -> Outcome | str:
         return _OUTCOME.validate_python(data)
     except ValidationError as error:
         return explain(error)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return f"not JSON: {error}"

@@ -275,7 +275,8 @@ class AuditApp:
     def decide(self, request: Request, seat: Seat, case: Case, form: Form) -> Response:
         """Keeps a decision."""
         texts = source_texts(case, self.sources)
-        decision, draft = read_decision(form, case.id, seat.name, texts)
+        asks = seat.desk.asks_kind
+        decision, draft = read_decision(form, case.id, seat.name, texts, asks_kind=asks)
         steps = form.one("steps")
         if decision is None or not steps.isdecimal():
             return self._page(request, seat, case, status=422, draft=draft)

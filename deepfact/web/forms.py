@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl
 
 from deepfact.core.quotes import find_quote
+from deepfact.core.transfer import ANSWERS, NO_KIND, kind_of
 from deepfact.records import Adjudication, Decision, Evidence, Label, Span, Stance
 from deepfact.web.view import SourceText
 
@@ -67,6 +68,8 @@ class Draft:
 
     decision: str = ""
     label: str = ""
+    divergence: str = ""
+    """One of `deepfact.core.transfer.ANSWERS`, in transfer runs."""
     rationale: str = ""
     notes: str = ""
     why: str = ""
@@ -86,6 +89,7 @@ def draft_of(adjudication: Adjudication | None, texts: Sequence[SourceText]) -> 
     return Draft(
         decision=str(adjudication.decision),
         label=str(adjudication.label or ""),
+        divergence=str(adjudication.divergence or NO_KIND),
         rationale=adjudication.rationale,
         notes=adjudication.notes,
         evidence=[
@@ -102,7 +106,7 @@ def draft_of(adjudication: Adjudication | None, texts: Sequence[SourceText]) -> 
 
 
 def read_decision(
-    form: Form, case_id: str, auditor: str, texts: Sequence[SourceText]
+    form: Form, case_id: str, auditor: str, texts: Sequence[SourceText], *, asks_kind: bool = False
 ) -> tuple[Adjudication | None, Draft]:
     """The decision that a form holds, and the form as it is to be shown again.
 
@@ -110,6 +114,7 @@ def read_decision(
         form: as posted.
         case_id, auditor: known from the address and the session, not from the form.
         texts: the sources of the case, by which evidence is numbered.
+        asks_kind: the form also asks what ails the side decided against.
 
     Returns:
         None in place of the decision when there are errors in the draft.
@@ -117,6 +122,7 @@ def read_decision(
     draft = Draft(
         decision=form.one("decision"),
         label=form.one("label"),
+        divergence=form.one("divergence"),
         rationale=form.one("rationale"),
         notes=form.one("notes"),
         quote=form.one("quote"),
@@ -128,6 +134,8 @@ def read_decision(
     neither = draft.decision == Decision.NEITHER
     if neither and draft.label not in set(Label):
         draft.errors["label"] = "Neither side is right: choose the label that is."
+    if asks_kind and draft.divergence not in ANSWERS:
+        draft.errors["divergence"] = "Choose what is the matter, or that it is none of these."
     if not draft.rationale.strip():
         draft.errors["rationale"] = "Say why, in a sentence or two. A decision needs a reason."
     for name in ("rationale", "notes"):
@@ -145,6 +153,7 @@ def read_decision(
         evidence=tuple(evidence),
         notes=draft.notes.strip(),
         seconds=_seconds(form.one("seconds")),
+        divergence=kind_of(draft.divergence) if asks_kind else None,
     )
     return decision, draft
 

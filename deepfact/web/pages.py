@@ -17,6 +17,7 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
+from deepfact.core.transfer import ANSWERS, NO_KIND, QUESTION
 from deepfact.records import Adjudication, Decision
 from deepfact.reports import templating
 from deepfact.review import Desk
@@ -116,6 +117,9 @@ def page(name: str, *, status: int = 200, **shown: Any) -> HTMLResponse:
         "typed": typed,
         "words": WORDS,
         "labels": LABELS,
+        "kinds": ANSWERS,
+        "no_kind": NO_KIND,
+        "kind_question": QUESTION,
         **shown,
     }
     text = environment().get_template(f"{name}.html.j2").render(given)

@@ -10,11 +10,13 @@ import math
 from statistics import NormalDist
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 
+from deepfact.core import metrics
 from deepfact.core.metrics import LABELS, rate, score
 from deepfact.records import Label, VerificationFailure
 
@@ -183,6 +185,31 @@ def test_claims_of_one_report_are_drawn_together(make: Any) -> None:
         for sheet in (scored(make, together), scored(make, apart))
     ]
     assert width[0] > 2 * width[1]
+
+
+def test_how_draws_are_made_does_not_change_them() -> None:
+    """Draws some at a time are those made at once, as `numpy.tensordot` of all weights."""
+    tables = np.random.default_rng(5).integers(0, 4, (60_000, 3, 4))
+    draws = 20_000_000 // len(tables)  # 33 at a time
+    weights = np.random.default_rng(7).multinomial(
+        len(tables), [1 / len(tables)] * len(tables), size=draws
+    )
+    assert (metrics._resampled(tables, 7) == np.tensordot(weights, tables, axes=1)).all()
+
+
+def test_clusters_that_are_alike_may_be_drawn_together(
+    make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which of equal clusters is drawn makes no difference to the interval."""
+    answers = [Label.SUPPORTED, Label.SUPPORTED, Label.CONTRADICTORY, "failure"]
+    rows = [(Label.SUPPORTED, answers[n % 4], f"r{n}") for n in range(400)]
+    apart = scored(make, rows).accuracy_clustered
+    monkeypatch.setattr(metrics, "MANY_CLUSTERS", 100)
+    together = scored(make, rows).accuracy_clustered
+    assert together.value == apart.value == 0.5
+    assert together.low == pytest.approx(apart.low, abs=0.005)
+    assert together.high == pytest.approx(apart.high, abs=0.005)
+    assert together.high - together.low == pytest.approx(4 * 0.5 / 20, abs=0.01)
 
 
 def test_strata(make: Any) -> None:

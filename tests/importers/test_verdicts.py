@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from deepfact.core.metrics import score
+from deepfact.core.metrics import answer_of, score
 from deepfact.errors import InputError
-from deepfact.importers.verdicts import ReadVerdicts, read_verdicts
-from deepfact.records import Claim, FailureReason, Label, Verdict, VerificationFailure
+from deepfact.importers import verdicts
+from deepfact.importers.verdicts import ReadVerdicts, read_answers, read_verdicts
+from deepfact.records import (
+    Claim,
+    FailureReason,
+    Label,
+    Verdict,
+    VerificationFailure,
+    canonical_json,
+)
 
 CLAIMS = [Claim(id=f"c{n}", text=f"Claim {n}.") for n in range(1, 6)]
 KEY = {claim.id: Label.SUPPORTED for claim in CLAIMS}
@@ -132,3 +144,119 @@ def test_a_null_id_is_no_claims_id(tmp_path: Path) -> None:
 def test_an_unknown_table_of_labels_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="did you mean 'scifact'"):
         read(tmp_path, "id,label\nc1,x\n", labels="scifac")
+
+
+# --- labels alone, line by line -----------------------------------------------------------
+
+SOURCE = f"sha256:{'0' * 64}"
+outcome_lines = st.builds(
+    lambda claim, label, fields: canonical_json(
+        {"claim_id": claim, "kind": "verdict", "label": label, "schema_version": 1} | fields
+    ),
+    st.sampled_from(["c1", "c2", "c3", "c9", "", "c 1"]),
+    st.sampled_from([*map(str, Label), "Supported", "true", None]),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "rationale": st.sampled_from(["", 'it says "no":', "ends in \\", "müde 🏭", 7]),
+            "evidence": st.sampled_from(
+                [
+                    [],
+                    [{"source": SOURCE, "quote": '"x": 1', "stance": "supports"}],
+                    [{"source": "s", "quote": "q", "stance": "supports"}],
+                    [
+                        {
+                            "source": SOURCE,
+                            "quote": "q",
+                            "stance": "context",
+                            "span": {"start": 0, "end": 1},
+                        }
+                    ],
+                ]
+            ),
+            "scores": st.sampled_from([{"supported": 0.5}, {"supported": math.nan}, {"x": 1}]),
+            "usage": st.sampled_from([{"calls": 1}, {"usd": math.inf}, {"calls": -1}]),
+            "extra": st.just(1),
+        },
+    ),
+)
+plain_lines = st.sampled_from(
+    [
+        '{"claim_id": "c1", "label": "supported"}',
+        '{"id": "c2", "label": null, "rationale": "asleep"}',
+        '{"claim_id":"c3","kind":"failure","reason":"timeout","schema_version":1}',
+        '{"claim_id":"c3","kind":"failure","reason":"timeout","schema_version":9}',
+        '{"claim_id":"c1","kind":"verdict","label":"supported","label":"inconclusive"}',
+        '{"claim_id":"c1","kind":"verdict","label":"supported","rationale":"\\ud83d"}',
+        '{"claim_id":"c1","kind":"verdict","label":"supported"',
+        '{"claim_id" : "c1", "kind" : "verdict", "label" : "supported"}',
+        "[1]", "", "   ", "null", "\u00a0",
+    ]
+)  # fmt: skip
+
+
+def whatever(read: Callable[[], Any]) -> Any:
+    """What reading gives, or the error it ends in."""
+    try:
+        return read()
+    except InputError as error:
+        return type(error), str(error)
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lines=st.lists(st.one_of(outcome_lines, plain_lines), max_size=6), change=st.integers(0, 999)
+)
+def test_labels_alone_are_those_of_the_verdicts_with_the_same_errors(
+    tmp_path: Path, lines: list[str], change: int
+) -> None:
+    """Of well-formed lines, of wrong ones, and of lines with one byte changed."""
+    data = bytearray("".join(f"{line}\n" for line in lines).encode("utf-8"))
+    if data and change > 500:
+        data[change % len(data)] = change % 256
+    path = tmp_path / "v.jsonl"
+    path.write_bytes(data)
+    slow = whatever(lambda: read_verdicts(path, CLAIMS))
+    fast = whatever(lambda: read_answers(path, [claim.id for claim in CLAIMS]))
+    if isinstance(slow, ReadVerdicts):
+        labels = {claim_id: answer_of(outcome) for claim_id, outcome in slow.outcomes.items()}
+        assert fast.answers == labels
+        for name in ("missing", "extra", "duplicate", "conflicting"):
+            assert getattr(fast, name) == getattr(slow, name)
+    else:
+        assert fast == slow
+
+
+def test_most_lines_are_read_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Those of a panel too, with votes, usage and prompts."""
+    panel = Verdict(
+        claim_id="c1", label="supported", panel="confirmed", usage={"calls": 3},
+        votes=[
+            {"index": n, "label": "supported", "usage": {"calls": 1, "usd": 0.1},
+             "prompt": {"name": "p", "version": 1, "hash": SOURCE}}
+            for n in range(3)
+        ],
+    )  # fmt: skip
+    (tmp_path / "v.jsonl").write_text(panel.canonical() + "\n", "utf-8")
+    monkeypatch.setattr(verdicts, "_outcome", None)
+    found = read_answers(tmp_path / "v.jsonl", ["c1"])
+    assert found.answers == {"c1": "supported"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "encoding"),
+    [("v.csv", "id,label\nc1,supported\n", "utf-8"),
+     ("v.jsonl", '{"id": "c1", "label": "supported"}\n', "utf-16")],
+)  # fmt: skip
+def test_labels_alone_of_other_files(tmp_path: Path, name: str, text: str, encoding: str) -> None:
+    (tmp_path / name).write_bytes(text.encode(encoding))
+    found = read_answers(tmp_path / name, ["c1", "c2"], encoding=encoding)
+    assert found.answers == {"c1": Label.SUPPORTED} and found.missing == ["c2"]
+
+
+def test_labels_alone_of_an_empty_file_or_with_an_unknown_table(tmp_path: Path) -> None:
+    (tmp_path / "v.jsonl").write_bytes(b"\n\n")
+    with pytest.raises(InputError, match="the file is empty"):
+        read_answers(tmp_path / "v.jsonl", ["c1"])
+    with pytest.raises(InputError, match="no label table 'scifct'"):
+        read_answers(tmp_path / "v.jsonl", ["c1"], labels="scifct")

@@ -196,9 +196,7 @@ class StepJudge(RuleFollowingJudge):
         }
 
     def _factcheck_gpt_verdict(self, claim: Claim, page: str, request: Request) -> dict[str, Any]:
-        judged = self._verdict(
-            Claim(claim.id, claim.text, ("E1",)), page, request
-        )["elements"][0]
+        judged = self._verdict(Claim(claim.id, claim.text, ("E1",)), page, request)["elements"][0]
         kept = {name: judged[name] for name in ("label", "reason", "disputed")}
         return kept | {"evidence": [one["quote"] for one in judged["evidence"]]}
 
@@ -247,9 +245,7 @@ def claims_of(page: str) -> list[Claim]:
 
 def sources_of(page: str) -> list[tuple[str, str, str]]:
     """Tag, title and card, and text of each source that a request shows."""
-    found = re.findall(
-        r'<source id="(S\d+)">\n(.*?)<text>\n(.*?)\n</text>', page, re.DOTALL
-    )
+    found = re.findall(r'<source id="(S\d+)">\n(.*?)<text>\n(.*?)\n</text>', page, re.DOTALL)
     return [(tag, unescape(about), unescape(text)) for tag, about, text in found]
 
 

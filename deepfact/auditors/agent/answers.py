@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from deepfact.core.transfer import kind_of
 from deepfact.core.vote_checks import Answer, Asked, Disputed, Finding, QuotedEvidence
 from deepfact.errors import ConfigError
 from deepfact.prompts.library import Move, Prompt
@@ -21,6 +22,7 @@ from deepfact.records import (
     AuditVote,
     Case,
     Decision,
+    DivergenceKind,
     Evidence,
     Grounds,
     Label,
@@ -45,6 +47,8 @@ class Judged:
     queries: tuple[str, ...]
     answer: Answer
     """What it says of the claim, in the terms of a panel's checks."""
+    divergence: DivergenceKind | None = None
+    """What ails the side decided against; only a prompt for transfer runs asks."""
 
 
 def read_judged(text: str, prompt: Prompt) -> Judged:
@@ -66,6 +70,8 @@ def read_judged(text: str, prompt: Prompt) -> Judged:
     try:
         label = None if data["label"] is None else Label(data["label"])
         queries = tuple(" ".join(str(one).split()) for one in data.get("queries", ()))
+        ails = data.get("divergence")
+        divergence = None if ails is None else kind_of(ails)
         disputed = data["contradiction"]
         answer = Answer(
             claim_id=data["claim_id"],
@@ -86,7 +92,7 @@ def read_judged(text: str, prompt: Prompt) -> Judged:
     queries = tuple(query[:QUERY_CHARACTERS] for query in queries if query)[:QUERIES]
     if move is Move.SEARCH and not queries:
         raise UnreadableError("it asks for a search and names no query")
-    return Judged(move, label, queries, answer)
+    return Judged(move, label, queries, answer, divergence)
 
 
 def cast_judged(
@@ -123,6 +129,7 @@ def cast_judged(
         usage=usage,
         prompt=seat.prompt,
         model=seat.model,
+        divergence=judged.divergence,
     )
 
 

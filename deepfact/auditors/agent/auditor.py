@@ -16,7 +16,7 @@ from typing import Any
 
 from deepfact.auditors.agent.answers import Judged, cast_judged, read_judged
 from deepfact.auditors.agent.material import CaseMaterial, material_for, search_for
-from deepfact.core.deciding import Together, together
+from deepfact.core.deciding import Together, named_kind, together
 from deepfact.core.vote_checks import DEFAULT
 from deepfact.errors import ConfigError
 from deepfact.executors.budget import Budget
@@ -268,6 +268,7 @@ class AgentAuditor:
                 dict.fromkeys(vote.contradiction for vote in agreeing if vote.contradiction)
             ),
             deliberation=self._deliberation(found, votes, abstentions, flags),
+            divergence=named_kind([vote.divergence for vote in agreeing]),
         )
 
     def _undecided(
@@ -286,6 +287,7 @@ class AgentAuditor:
             decision=Decision.CANNOT_TELL,
             rationale=reason,
             deliberation=self._deliberation(found, votes, abstentions, flags),
+            divergence=named_kind([vote.divergence for vote in votes]),
         )
 
     def _deliberation(

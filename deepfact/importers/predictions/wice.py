@@ -47,7 +47,7 @@ def read_threshold(path: Path, model: str) -> float:
 def _object(path: Path) -> dict[str, Any]:
     try:
         data = json.loads(read_text(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"not JSON: {error}", where=str(path)) from None
     if not isinstance(data, dict):
         raise InputError("a JSON object is needed", where=str(path))

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from deepfact.core.challenge import GENERATED
 from deepfact.errors import ConfigError
 from deepfact.executors.budget import Budget
 from deepfact.executors.limits import Limits
@@ -106,15 +107,20 @@ class SteppedVerifier:
         """The claims as they are asked about: each alone."""
         return [[claim] for claim in claims]
 
-    def most_calls(self, claims: Sequence[Claim]) -> int:
-        """Calls that a group takes at most; repeats are not counted."""
+    def most_calls(self, claims: Sequence[Claim], longest: int) -> int:
+        """Calls that a group takes at most; repeats are not counted.
+
+        Args:
+            claims: of the group.
+            longest: characters of the longest document that may be read.
+        """
         raise NotImplementedError
 
     def first_request(self, items: Sequence[Item]) -> Request:
         """The request that a group starts with."""
         raise NotImplementedError
 
-    def largest_request(self, items: Sequence[Item]) -> Request:
+    def largest_request(self, items: Sequence[Item], longest: int) -> Request:
         """A request as long as any that follows, for estimates."""
         raise NotImplementedError
 
@@ -129,13 +135,21 @@ class SteppedVerifier:
         """What claims take at most, for plans: requests, each with its vote number and how many
         calls like it there are. The first request of each group is the one that will be sent; in
         place of the others stands the largest there can be."""
-        found = []
+        found, longest = [], self._longest(context)
         for group in self.groups(claims):
             items = items_of(group, context)
             found.append((self.first_request(items), 0, 1))
-            if more := self.most_calls(group) - 1:
-                found.append((self.largest_request(items), 0, more))
+            if more := self.most_calls(group, longest) - 1:
+                found.append((self.largest_request(items, longest), 0, more))
         return found
+
+    def _longest(self, context: Context) -> int:
+        """Characters of the longest document that may be read: unknown, so as many as can be, when
+        pages of the web may be."""
+        if self.finder.leaves(context):
+            return 10**9
+        texts = (one.text for one in context.sources.values() if one.role not in GENERATED)
+        return max(map(len, texts), default=0)
 
 
 def items_of(claims: Sequence[Claim], context: Context) -> list[Item]:

@@ -63,6 +63,6 @@ class FactCheckGptVerifier(FactVerifier):
         rests_on = list(dict.fromkeys(answer["evidence"]))
         run.conclude(fact, answer, [quotes[one] for one in rests_on])
 
-    def most_calls(self, claims: Sequence[Claim]) -> int:
+    def most_calls(self, claims: Sequence[Claim], _longest: int) -> int:
         """As `SteppedVerifier.most_calls`."""
         return min(self.calls, 1 + self.facts * 4) * len(claims)

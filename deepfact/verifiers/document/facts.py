@@ -32,6 +32,7 @@ from deepfact.records import (
     VerificationFailure,
 )
 from deepfact.retrievers.base import BENCHMARK, CITED
+from deepfact.retrievers.passages import LONGEST
 from deepfact.retrievers.registry import RetrieverSpec
 from deepfact.trace_records import (
     TracedDocument,
@@ -118,6 +119,7 @@ class FactVerifier(SteppedVerifier):
             RunIncomplete: an answer or a search is missing; asking again later goes on.
             DeepFactError: no call of this run can succeed.
         """
+        self.finder.open(context)  # a retriever that cannot be must not cost a call
         run = FactRun(self, claim, context)
         item, outcome = run.item, None
         try:
@@ -156,10 +158,10 @@ class FactVerifier(SteppedVerifier):
         }
         return self.asking.request(self.STEPS[0], values, len(items))
 
-    def largest_request(self, items: Sequence[Item]) -> Request:
+    def largest_request(self, items: Sequence[Item], _longest: int) -> Request:
         """As `SteppedVerifier.largest_request`: a fact with all passages of all searches."""
         step = next(step for step in self.STEPS if "{{sources}}" in self.step_prompts[step].user)
-        found = "x" * (700 * self.passages * self.searches)
+        found = "x" * (LONGEST * self.passages * self.searches)
         values = {
             "claims": claims_block([item.asked for item in items]), "sources": found,
             "searches": NONE,

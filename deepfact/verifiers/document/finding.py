@@ -55,6 +55,13 @@ class Finder:
             self._context = context
         return self._retriever
 
+    def leaves(self, context: Context) -> bool:
+        """Whether it may look elsewhere than in a corpus that is here."""
+        retriever = self.open(context)
+        if isinstance(retriever, OrderedRetriever):
+            return retriever.web is not None
+        return self._spec.kind not in _LOCAL
+
     def sources(self, context: Context) -> Mapping[str, Source]:
         """Every source that a passage may name."""
         retriever = self.open(context)
@@ -67,8 +74,7 @@ class Finder:
             RunIncomplete: a search could not be made now.
         """
         retriever = self.open(context)
-        behind = retriever.web if isinstance(retriever, OrderedRetriever) else retriever
-        if behind is None or self._spec.kind in _LOCAL:
+        if not self.leaves(context):
             return retriever.search(query, limit=limit)
 
         def alone() -> Sequence[Passage]:

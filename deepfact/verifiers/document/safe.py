@@ -6,7 +6,8 @@ prompts of our own. Where it differs is in ``docs/document-verifier.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from deepfact.records import Claim, Label, Stance
 from deepfact.trace_records import TracedExtract
@@ -45,16 +46,16 @@ class SafeVerifier(FactVerifier):
             run.item.note(f"not_relevant:{fact.element.id}")
             return
         quotes = run.extracts(fact, answer["evidence"])
-        run.conclude(fact, {**answer, "label": _label(answer["label"], quotes)}, quotes)
+        run.conclude(fact, {**answer, "label": _label(answer, quotes)}, quotes)
 
-    def most_calls(self, claims: Sequence[Claim]) -> int:
+    def most_calls(self, claims: Sequence[Claim], _longest: int) -> int:
         """As `SteppedVerifier.most_calls`."""
         return min(self.calls, 1 + self.facts * (self.searches + 1)) * len(claims)
 
 
-def _label(rated: str, quotes: Sequence[TracedExtract]) -> Label:
-    """SAFE knows two ratings. What a passage contradicts is told apart from what none settles."""
-    if rated == "supported":
+def _label(answer: Mapping[str, Any], quotes: Sequence[TracedExtract]) -> Label:
+    """SAFE knows two ratings. What a passage disputes is told apart from what none settles."""
+    if answer["label"] == "supported":
         return Label.SUPPORTED
     against = any(one.stance is Stance.CONTRADICTS for one in quotes)
-    return Label.CONTRADICTORY if against else Label.INCONCLUSIVE
+    return Label.CONTRADICTORY if against and answer["disputed"].strip() else Label.INCONCLUSIVE

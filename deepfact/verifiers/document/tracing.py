@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
+from pydantic_core import from_json
+
 from deepfact.records import Label, Outcome, Verdict
 from deepfact.store.files import parse_record
 from deepfact.trace_records import Trace, TracedCall
@@ -85,6 +87,19 @@ def _ends_a_line(descriptor: int, size: int) -> bool:
     return os.pread(descriptor, 1, size - 1) == b"\n" if hasattr(os, "pread") else True
 
 
+def _cut_off(line: bytes) -> bool:
+    """Whether a line is the beginning of JSON and not all of it. One that is neither is damaged."""
+    try:
+        from_json(line)
+    except ValueError:
+        try:
+            from_json(line, allow_partial=True)
+        except ValueError:
+            return False
+        return True
+    return False
+
+
 def read_traces(path: Path) -> dict[str, Trace]:
     """The last trace of each claim in a file, by claim id; none without the file.
 
@@ -98,7 +113,7 @@ def read_traces(path: Path) -> dict[str, Trace]:
         return {}
     found: dict[str, Trace] = {}
     for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
-        if line.strip() and line.rstrip().endswith(b"}"):
+        if line.strip() and not _cut_off(line):
             trace = parse_record(line, Trace, where=f"{path}, line {number}")
             found[trace.claim_id] = trace
     return found

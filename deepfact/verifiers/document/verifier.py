@@ -19,6 +19,7 @@ from deepfact.verifiers.document.blocks import claims_block
 from deepfact.verifiers.document.grouping import BY, groups_of
 from deepfact.verifiers.document.items import Item
 from deepfact.verifiers.document.pipeline import STEPS, Bounds, Pipeline
+from deepfact.verifiers.document.reading import OVERLAP
 from deepfact.verifiers.document.tracing import trace_of
 from deepfact.verifiers.panel.asking import Asks
 from deepfact.verifiers.panel.verifier import ask_id
@@ -92,6 +93,7 @@ class DocumentVerifier(SteppedVerifier):
         return (await self._together([claim], context))[0]
 
     async def _together(self, claims: Sequence[Claim], context: Context) -> list[Outcome]:
+        self.finder.open(context)  # a retriever that cannot be must not cost a call
         items = items_of(claims, context)
         run = Pipeline(self.asking, self.finder, self.bounds, items, context)
         outcomes = await run.run()
@@ -105,16 +107,17 @@ class DocumentVerifier(SteppedVerifier):
 
     # --- plans ---------------------------------------------------------------------------
 
-    def most_calls(self, claims: Sequence[Claim]) -> int:
-        """As `SteppedVerifier.most_calls`: all steps of all rounds, every document read in all its
-        windows, and every claim asked about again alone in each; or the bound that is set."""
-        one, count = self.bounds, len(claims)
+    def most_calls(self, claims: Sequence[Claim], longest: int) -> int:
+        """As `SteppedVerifier.most_calls`: all steps of all rounds, every document read in as many
+        windows as the longest needs; or the bound that is set."""
+        one = self.bounds
+        step = one.window - min(OVERLAP, one.window // 4)
+        windows = min(one.windows, max(1, -(-longest // step)))
         cited = len({source for claim in claims for source in claim.cites})
         first = max(one.documents, cited) - one.documents
-        readings = (one.documents * (one.rounds + 1) + first) * one.windows
+        readings = (one.documents * (one.rounds + 1) + first) * windows
         together = 2 + (one.rounds + 1) + readings + one.rounds
-        alone = count * together if count > 1 else 0
-        return min(one.calls * count, together + alone)
+        return min(one.calls * len(claims), together)
 
     def first_request(self, items: Sequence[Item]) -> Request:
         """As `SteppedVerifier.first_request`."""
@@ -124,11 +127,11 @@ class DocumentVerifier(SteppedVerifier):
         }
         return self.asking.request("document/plan", values, len(items))
 
-    def largest_request(self, items: Sequence[Item]) -> Request:
+    def largest_request(self, items: Sequence[Item], longest: int) -> Request:
         """As `SteppedVerifier.largest_request`: a whole window of a document."""
         values = {
             "claims": claims_block([item.asked for item in items]),
-            "sources": "x" * self.bounds.window,
+            "sources": "x" * min(self.bounds.window, longest),
         }
         return self.asking.request("document/read", values, len(items))
 

@@ -31,6 +31,6 @@ class VeriScoreVerifier(FactVerifier):
         answer = await run.ask("baseline/veriscore-judge", fact.asked, sources=run.sources(fact))
         run.conclude(fact, answer, run.extracts(fact, answer["evidence"]))
 
-    def most_calls(self, claims: Sequence[Claim]) -> int:
+    def most_calls(self, claims: Sequence[Claim], _longest: int) -> int:
         """As `SteppedVerifier.most_calls`."""
         return min(self.calls, 1 + self.facts) * len(claims)

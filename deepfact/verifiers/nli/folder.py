@@ -1,4 +1,4 @@
-"""Where a model lies and what its folder says of it. Reads and, if asked to, downloads; runs nothing.
+"""Where a model lies and what its folder says of it. Reads, downloads if asked to, runs nothing.
 
 A model is a folder as `transformers` saves one: ``config.json``, ``tokenizer.json``, and the
 weights as ``model.onnx`` (or ``onnx/model.onnx``) or ``model.safetensors``. Weights that are
@@ -74,7 +74,9 @@ class ModelFolder:
         found = [_MOST_TOKENS]
         if positions := self.config.max_position_embeddings:
             # RoBERTa and its like count positions from the padding token's id on.
-            shift = (self.config.pad_token_id or 0) + 1 if "roberta" in self.config.model_type else 0
+            shift = (
+                (self.config.pad_token_id or 0) + 1 if "roberta" in self.config.model_type else 0
+            )
             found.append(positions - shift)
         path = self.folder / "tokenizer_config.json"
         if path.is_file():
@@ -181,7 +183,10 @@ def _from_hub(model: str, file: str, revision: str, download: bool) -> Path:
     try:
         if download and not file:
             # Not both kinds of weights: they can be gigabytes.
-            there = {one.rfilename for one in HfApi().model_info(model, revision=revision or None).siblings or ()}
+            there = {
+                one.rfilename
+                for one in HfApi().model_info(model, revision=revision or None).siblings or ()
+            }
             wanted = [*FILES, *[one for one in (*ONNX, WEIGHTS) if one in there][:1]]
         fetched = snapshot_download(
             model,

@@ -45,9 +45,7 @@ NAMES: Mapping[str, Label] = MappingProxyType(
 Override = Mapping[str | int, Label]
 
 
-def class_labels(
-    names: Sequence[str], override: Override, *, where: str
-) -> tuple[Label, ...]:
+def class_labels(names: Sequence[str], override: Override, *, where: str) -> tuple[Label, ...]:
     """Our label for each class of a model, in the order of its outputs.
 
     Args:

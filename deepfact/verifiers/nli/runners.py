@@ -6,6 +6,7 @@ only: no code that comes with a model is run, and nothing is unpickled.
 
 from __future__ import annotations
 
+import inspect
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, Protocol
@@ -110,8 +111,8 @@ class TransformersRunner:
     """A folder of `transformers`, on the processor, weights as safetensors only.
 
     Raises:
+        ConfigError: transformers or torch are not installed.
         InputError: it cannot be loaded.
-        MissingExtraError: transformers or torch are not installed.
     """
 
     alone = False
@@ -121,10 +122,10 @@ class TransformersRunner:
             import torch
             from transformers import AutoModelForSequenceClassification
         except ModuleNotFoundError as error:
-            raise MissingExtraError(
-                f"a model without an ONNX file needs {error.name}, which is not installed "
-                "(pip install transformers torch), or export it to ONNX",
-                extra="nli",
+            raise ConfigError(
+                f"a model without an ONNX file needs {error.name}, which is not installed",
+                where=str(folder),
+                fix="pip install transformers torch, or export the model to ONNX",
             ) from None
         torch.set_num_threads(threads)
         self._torch = torch
@@ -147,7 +148,7 @@ class TransformersRunner:
 
         torch = self._torch
         # Some models take no token types, whatever their tokenizer says.
-        taken = set(getattr(self._model, "forward").__code__.co_varnames)
+        taken = inspect.signature(self._model.forward).parameters
         with torch.inference_mode():
             given = {n: torch.from_numpy(v) for n, v in ids.items() if n in taken}
             found = self._model(**given).logits

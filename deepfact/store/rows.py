@@ -1,0 +1,317 @@
+"""The entries of a large version as rows: a few columns in memory, the words in their files.
+
+For each claim: id, label, entry hash, and which revisions hold its words. An entry is read when it
+is asked for, and its line checked against the hash that the index has of it. This module decides
+nothing about what a revision does: that is `deepfact.core.state`.
+"""
+
+from __future__ import annotations
+
+import weakref
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import accumulate
+from pathlib import Path
+from typing import BinaryIO
+
+from deepfact.core.state import Entry, Outline, StoredEntries, revised
+from deepfact.errors import IntegrityError
+from deepfact.records import Counts, Revision, RevisionKind
+from deepfact.store.files import parse_record
+from deepfact.store.index import KINDS, LABELS, RETIRED, Index
+
+_ADD = KINDS.index(RevisionKind.ADD)
+_ANNOTATES = {KINDS.index(RevisionKind.RELABEL), KINDS.index(RevisionKind.RERATIONALE)}
+_OPEN_FILES = 16
+
+
+@dataclass(slots=True)
+class _Part:
+    """The revisions of one version."""
+
+    path: Path
+    index: Index
+    first: int
+    """Number of its first revision, counted through all parts."""
+
+
+class Rows(StoredEntries):
+    """The entries after the revisions of a line of versions. `copy` before going on from it."""
+
+    def __init__(self) -> None:
+        self._parts: list[_Part] = []
+        self._revisions = 0
+        self._ids: list[str] = []
+        self._at: dict[str, int] = {}
+        """The row of each claim."""
+        self._claims = array("I")
+        """Number of the revision that holds the claim."""
+        self._notes = array("I")
+        """Number of the revision that holds its annotation."""
+        self._standings = bytearray()
+        self._digests = bytearray()
+        self._spread: tuple[int, int] | None = None
+        """How many reports and cited sources there are, while that is known."""
+        self._files = _Files()
+
+    def copy(self) -> Rows:
+        """The same rows, to go on from."""
+        made = Rows()
+        made._parts, made._revisions = self._parts[:], self._revisions
+        made._ids, made._at = self._ids[:], self._at.copy()
+        made._claims, made._notes = self._claims[:], self._notes[:]
+        made._standings, made._digests = self._standings[:], self._digests[:]
+        made._spread = self._spread
+        return made
+
+    # --- going on ------------------------------------------------------------------------
+
+    def begin(self, path: Path) -> Index:
+        """Begin a version whose revisions lie at ``path``; its index grows with each `add`."""
+        return self._begin(path, Index())
+
+    def _begin(self, path: Path, index: Index) -> Index:
+        self._parts.append(_Part(path, index, self._revisions))
+        return index
+
+    @property
+    def last_index(self) -> Index:
+        """The index of the version begun or taken last."""
+        return self._parts[-1].index
+
+    def believe(self, counts: Counts) -> None:
+        """Take how many reports and sources there are from a manifest whose state this is."""
+        self._spread = counts.reports, counts.sources
+
+    def moved(self, path: Path) -> None:
+        """Tell where the revisions of the last version lie now; files that are open are closed."""
+        self._files.close()
+        self._parts[-1].path = path
+
+    def add(self, revision: Revision, line: bytes, *, offset: int, where: str) -> None:
+        """One more revision of the version begun last.
+
+        Args:
+            revision: what it says.
+            line: as it lies in its file.
+            offset: where the line starts there, in bytes.
+            where: what it is read from, for errors.
+
+        Raises:
+            BenchmarkError: it does not fit what is there.
+        """
+        row = self._at.get(revision.claim_id)
+        after = revised(revision, None if row is None else self._entry(row), where=where)
+        line = line.rstrip(b"\r\n")
+        standing = LABELS.index(after.label) | (RETIRED if after.retired else 0)
+        entry = bytes.fromhex(after.entry_hash().partition(":")[2])
+        self._parts[-1].index.append(
+            revision, offset=offset, length=len(line), line=sha256(line).digest(),
+            entry=entry, standing=standing,
+        )  # fmt: skip
+        self._put(revision.claim_id, KINDS.index(revision.kind), standing, entry)
+
+    def take(self, path: Path, index: Index) -> None:
+        """Go on by a whole version whose revisions were indexed before.
+
+        Raises:
+            IntegrityError: the index is damaged.
+            LookupError: it does not fit what is there.
+        """
+        index.check()
+        self._begin(path, index)
+        if not any(index.kinds):  # only new claims: as most first versions are
+            first, count = self._revisions, len(index.ids)
+            rows = range(len(self._ids), len(self._ids) + count)
+            self._at.update(zip(index.ids, rows, strict=True))
+            self._ids += index.ids
+            self._claims.extend(range(first, first + count))
+            self._notes.extend(range(first, first + count))
+            self._standings += index.standings
+            self._digests += index.entries
+            self._revisions += count
+            self._spread = None
+            return
+        entries = bytes(index.entries)
+        for at, (claim_id, kind, standing) in enumerate(
+            zip(index.ids, index.kinds, index.standings, strict=True)
+        ):
+            self._put(claim_id, kind, standing, entries[32 * at : 32 * at + 32])
+
+    def _put(self, claim_id: str, kind: int, standing: int, entry: bytes) -> None:
+        number = self._revisions
+        self._revisions += 1
+        if kind == _ADD:
+            self._at[claim_id] = len(self._ids)
+            self._ids.append(claim_id)
+            self._claims.append(number)
+            self._notes.append(number)
+            self._standings.append(standing)
+            self._digests += entry
+            self._spread = None
+            return
+        row = self._at[claim_id]
+        if kind in _ANNOTATES:
+            self._notes[row] = number
+        else:
+            self._spread = None
+        self._standings[row] = standing
+        self._digests[32 * row : 32 * row + 32] = entry
+
+    # --- reading -------------------------------------------------------------------------
+
+    def __getitem__(self, claim_id: str) -> Entry:
+        """The entry of a claim, read from its files.
+
+        Raises:
+            KeyError: there is no such claim.
+            IntegrityError: its line is not what it was.
+        """
+        return self._entry(self._at[claim_id])
+
+    def __contains__(self, claim_id: object) -> bool:
+        return claim_id in self._at
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def live(self) -> Iterator[Entry]:
+        """The live entries, in order, read one after another."""
+        for row, standing in enumerate(self._standings):
+            if not standing & RETIRED:
+                yield self._entry(row)
+
+    def digests(self) -> Iterator[tuple[str, bytes]]:
+        """Claim id and entry hash of every entry, in order."""
+        digests = bytes(self._digests)
+        for row, claim_id in enumerate(self._ids):
+            yield claim_id, digests[32 * row : 32 * row + 32]
+
+    def digest(self, claim_id: str) -> bytes | None:
+        """The entry hash of one claim; None when it is not there."""
+        row = self._at.get(claim_id)
+        return None if row is None else bytes(self._digests[32 * row : 32 * row + 32])
+
+    def outlines(self) -> Iterator[Outline]:
+        """The live entries in outline, in order."""
+        for part, start, stop in self._stretches():
+            standings = self._standings[start:stop]
+            index, places = part.index, [at - part.first for at in self._claims[start:stop]]
+            columns = zip(
+                self._ids[start:stop],
+                [LABELS[standing & ~RETIRED] for standing in standings],
+                map(index.reports.__getitem__, places),
+                map(index.domains.__getitem__, places),
+                strict=True,
+            )
+            outlines = map(Outline._make, columns)
+            retired = [standing & RETIRED for standing in standings]
+            yield from (
+                (one for one, gone in zip(outlines, retired, strict=True) if not gone)
+                if any(retired)
+                else outlines
+            )
+
+    def counts(self) -> Counts:
+        """See `deepfact.core.state.State.counts`."""
+        labels = {str(label or "unlabelled"): self._standings.count(place)
+                  for place, label in enumerate(LABELS)}  # fmt: skip
+        live = sum(labels.values())
+        if self._spread is None:
+            self._spread = self._measured_spread()
+        reports, sources = self._spread
+        return Counts(
+            claims=live, retired=len(self._ids) - live, reports=reports, sources=sources, **labels
+        )
+
+    def _measured_spread(self) -> tuple[int, int]:
+        reports: set[str] = set()
+        cited: set[str] = set()
+        for part, start, stop in self._stretches():
+            index = part.index
+            ends = list(accumulate(index.cite_counts))
+            places: set[int] = set()
+            for row in range(start, stop):
+                if not self._standings[row] & RETIRED:
+                    at = self._claims[row] - part.first
+                    reports.add(index.reports[at])
+                    places.update(index.cites[ends[at] - index.cite_counts[at] : ends[at]])
+            cited.update(index.sources[place] for place in places)
+        return len(reports), len(cited)
+
+    def _stretches(self) -> Iterator[tuple[_Part, int, int]]:
+        """Each part with the rows ``start`` to ``stop`` whose claims it holds: claims stand in the
+        order in which they were added."""
+        start = 0
+        for place, part in enumerate(self._parts):
+            last = place + 1 == len(self._parts)
+            stop = (
+                len(self._ids) if last
+                else bisect_right(self._claims, self._parts[place + 1].first - 1, lo=start)
+            )  # fmt: skip
+            if stop > start:
+                yield part, start, stop
+            start = stop
+
+    def _entry(self, row: int) -> Entry:
+        claim, note = self._claims[row], self._notes[row]
+        added = self._revision(claim)
+        noted = added if note == claim else self._revision(note)
+        assert added.claim is not None  # noqa: S101 - an add has a claim
+        return Entry(added.claim, noted.annotation, bool(self._standings[row] & RETIRED))
+
+    def _revision(self, number: int) -> Revision:
+        place = bisect_right(self._parts, number, key=lambda part: part.first) - 1
+        part = self._parts[place]
+        return revision_at(part.path, part.index, number - part.first, self._files)
+
+
+class _Files:
+    """Files that lines are read from; a few are kept open."""
+
+    def __init__(self) -> None:
+        self._open: dict[Path, BinaryIO] = {}
+        weakref.finalize(self, _close, self._open)
+
+    def read(self, path: Path, offset: int, length: int) -> bytes:
+        file = self._open.get(path)
+        if file is None:
+            if len(self._open) >= _OPEN_FILES:
+                self.close()
+            file = self._open[path] = path.open("rb")
+        file.seek(offset)
+        return file.read(length)
+
+    def close(self) -> None:
+        _close(self._open)
+
+
+def _close(files: dict[Path, BinaryIO]) -> None:
+    for file in files.values():
+        file.close()
+    files.clear()
+
+
+def revision_at(path: Path, index: Index, at: int, files: _Files | None = None) -> Revision:
+    """The revision at place ``at`` of the file of revisions that an index is of.
+
+    Raises:
+        IntegrityError: the line is not what it was when the index was made.
+    """
+    try:
+        line = (files or _Files()).read(path, index.offsets[at], index.lengths[at])
+    except OSError:
+        line = b""
+    if sha256(line).digest() != index.lines[32 * at : 32 * at + 32]:
+        raise IntegrityError(
+            f"revision {at + 1} is not the one that the manifest was made with",
+            where=str(path),
+            fix="restore the file, for example from version control",
+        )
+    return parse_record(line, Revision, where=f"{path}, revision {at + 1}")
