@@ -39,6 +39,7 @@ from deepfact.cli import (
     simulate,
     transfer,
 )
+from deepfact.cli.asked import asked_for
 from deepfact.cli.output import note
 from deepfact.errors import DeepFactError
 
@@ -109,8 +110,9 @@ def main() -> None:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
+    completing = "_DEEPFACT_COMPLETE" in os.environ
     try:
-        app()
+        (app if completing else asked_for(app, sys.argv[1:]))()
     except DeepFactError as error:
         note(f"error: {error}")
         sys.exit(error.exit_code)

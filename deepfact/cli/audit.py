@@ -82,8 +82,7 @@ def review(
     left = len(open_desk(folder, desk.auditor.name).waiting)
     say(f"{done} decided, {left} left")
     if not left:
-        again = "the same `deepfact transfer` command" if desk.asks_kind else ""
-        note(f"all decided; go on with: {again or f'deepfact round resume {folder}'}")
+        note(f"all decided; go on with: deepfact round resume {folder}")
 
 
 def _show(case: Case, sources: Mapping[str, Source], where: str) -> None:

@@ -38,7 +38,7 @@ def stats(
     from deepfact.cli.round import run_folder
     from deepfact.running.audit_stats import read_stats
 
-    found = read_stats(run_folder(run), root)
+    found = read_stats(run_folder(run, of_rounds=True), root)
     if as_json:
         print_json(found.model_dump(mode="json"))
         return

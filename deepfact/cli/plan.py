@@ -51,6 +51,9 @@ def plan(
     limit: Annotated[
         int, typer.Option(min=0, help="With a verifier: only the first N claims; 0 is all.")
     ] = 0,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Of a Ray cluster to compare with, see docs/executors.md.")
+    ] = 4,
     as_json: Json = False,
 ) -> None:
     """Say how many calls, tokens, dollars and minutes a run would take. Asks nothing.
@@ -102,7 +105,7 @@ def plan(
             spec = spec.model_copy(update={"repeat": repeat})
         folder = out or Path("results") / spec.name
         found = plan_experiment(spec, folder, root=root, seconds_per_call=seconds)
-    show_plan(found, as_json=as_json)
+    show_plan(found, as_json=as_json, workers=workers)
 
 
 def _of_verifier(
@@ -132,11 +135,20 @@ def _keys(config: Path) -> set[str]:
     return {line.partition(":")[0] for line in lines if line[:1].isalpha()}
 
 
-def show_plan(found: Plan, *, as_json: bool) -> None:
+def show_plan(found: Plan, *, as_json: bool, workers: int = 4) -> None:
     """Print a plan."""
+    from deepfact.executors.estimates import BATCH_MINUTES, local_minutes, ray_minutes
+
+    live = local_minutes(found.minutes, found.calls)
+    on_ray = ray_minutes(found.minutes, found.calls, workers)
     if as_json:
         totals = {"calls": found.calls, "usd": found.usd, "usd_batched": found.usd_batched}
-        print_json({**found.model_dump(mode="json"), **totals})
+        minutes = {
+            "local": live,
+            "batched_at_most": BATCH_MINUTES if found.calls else 0.0,
+            "ray": {"workers": workers, "minutes": on_ray},
+        }
+        print_json({**found.model_dump(mode="json"), **totals, "minutes_by_executor": minutes})
         return
     rows = []
     for arm in found.arms:
@@ -161,8 +173,13 @@ def show_plan(found: Plan, *, as_json: bool) -> None:
     unpriced = tuple(sorted({model for arm in found.arms for model in arm.unpriced}))
     typer.echo(
         f"in all: {_most(found)}{found.calls} calls, {_usd(found.usd, unpriced)} live, "
-        f"{_usd(found.usd_batched, unpriced)} batched, about {found.minutes:.1f} minutes live"
+        f"{_usd(found.usd_batched, unpriced)} batched, about {live:.1f} minutes live"
     )
+    if found.calls:
+        typer.echo(
+            f"time: about {live:.1f} minutes live, up to a day batched, about {on_ray:.1f} minutes "
+            f"live on {workers} ray workers (the limits hold for all of them together)"
+        )
     for words in found.notes:
         note(words)
     typer.echo("nothing was asked")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deepfact.cli import bench_change, executors, round_replay
+from deepfact.cli import bench_change, executors, round_replay, transfer
 from deepfact.cli.branches import note_base_taken, note_run_branched
 from deepfact.cli.options import Json, Root
 from deepfact.cli.output import note, print_json, print_table, progress, show_rate
@@ -99,6 +99,9 @@ def resume(
     if (folder / "merge.json").is_file():
         bench_change.finish(folder, root=root, as_json=as_json)
         return
+    if (folder / "transfer.json").is_file():
+        transfer.go_on(folder, root=root, as_json=as_json)
+        return
     where = executors.executor_of(executor, address, executor_option)
     with progress() as watch:
         record = go_on(folder, root=root, watch=watch, executor=where)
@@ -132,7 +135,7 @@ def report(target: Target, root: Root = None, open_report: Open = False) -> None
     from deepfact.running.audit_stats import read_stats
     from deepfact.store.locate import run_benchmark
 
-    folder = run_folder(target)
+    folder = run_folder(target, of_rounds=True)
     record = read_run(folder)
     store = run_benchmark(record.spec, folder, root)
     write_reports(record, folder, store.sources, read_stats(folder, root))
@@ -144,11 +147,15 @@ def report(target: Target, root: Root = None, open_report: Open = False) -> None
 # --- pieces -------------------------------------------------------------------------------
 
 
-def run_folder(target: Path) -> Path:
+def run_folder(target: Path, *, of_rounds: bool = False) -> Path:
     """The results folder that a command names, directly or by the run's spec.
 
+    Args:
+        target: the folder, or a spec.
+        of_rounds: refuse a transfer run, which has cases and auditors but no rounds.
+
     Raises:
-        InputError: there is no run.
+        InputError: there is no run, or none of rounds.
     """
     from deepfact.errors import InputError
     from deepfact.run_records import RoundSpec
@@ -162,6 +169,12 @@ def run_folder(target: Path) -> Path:
             "there is no run in this folder",
             where=str(folder),
             fix="start one with: deepfact round run CONFIG",
+        )
+    if of_rounds and (folder / "transfer.json").is_file():
+        raise InputError(
+            "this is a transfer run: there is no round to speak of",
+            where=str(folder),
+            fix="what came of it is in its report.html and record.json",
         )
     return folder
 

@@ -48,7 +48,7 @@ def replay(
     from deepfact.cli.round import run_folder
     from deepfact.replay import read_policy, replay_run
 
-    folder = run_folder(target)
+    folder = run_folder(target, of_rounds=True)
     result = replay_run(folder, read_policy(policy) if policy else None, root=root)
     if as_json:
         print_json(result.model_dump(mode="json") | {"same": result.same})

@@ -6,6 +6,7 @@ Only the shell: verifiers are in `deepfact.verifiers`, the arithmetic is in
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -153,24 +154,26 @@ def score(
     sheet = api.score_answers(version, read.answers, key=key, name=verdicts.stem)
     measured = score_calibration.measure(asked, version, root)
     score_calibration.write_report(asked, sheet, version, measured)
-    counts: dict[str, list[str]] = {
-        "missing": read.missing,
-        "extra": read.extra,
-        "duplicate": read.duplicate,
-        "conflicting": read.conflicting,
+    counts = {
+        what: getattr(read, what) for what in ("missing", "extra", "duplicate", "conflicting")
     }
     if as_json:
         told = {"score": sheet.model_dump(mode="json"), **counts, **measured.as_dict()}
         print_json({**told, "report": str(report)} if report else told)
         return
-    for what, ids in counts.items():
-        if ids:
-            shown = ", ".join(ids[:5]) + (", ..." if len(ids) > 5 else "")
-            note(f"{what}: {len(ids)} ({shown})")
+    _note_rows(counts)
     print_sheet(sheet)
     score_calibration.show(measured)
     if report:
         typer.echo(f"the page: {report}")
+
+
+def _note_rows(counts: Mapping[str, Sequence[str]]) -> None:
+    """Say which rows do not fit the claims, the first of each kind."""
+    for what, ids in counts.items():
+        if ids:
+            shown = ", ".join(ids[:5]) + (", ..." if len(ids) > 5 else "")
+            note(f"{what}: {len(ids)} ({shown})")
 
 
 def verifier_spec(text: str) -> Any:

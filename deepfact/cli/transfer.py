@@ -73,6 +73,23 @@ def transfer(
             )
     with progress() as watch:
         record = run_transfer(spec, folder, auditors=declared, root=root, watch=watch)
+    _finish(record, folder, as_json=as_json)
+
+
+def go_on(folder: Path, *, root: Path | None, as_json: bool) -> None:
+    """What ``deepfact round resume`` does with a transfer run: the same, from what is saved."""
+    from deepfact.store.files import read_record
+    from deepfact.transfer import run_transfer
+    from deepfact.transfer.opening import FILE
+    from deepfact.transfer_records import SavedTransfer
+
+    saved = read_record(folder / FILE, SavedTransfer)
+    with progress() as watch:
+        record = run_transfer(saved.spec, folder, auditors=saved.auditors, root=root, watch=watch)
+    _finish(record, folder, as_json=as_json)
+
+
+def _finish(record: TransferRecord, folder: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(record.model_dump(mode="json"))
     else:
@@ -83,7 +100,7 @@ def transfer(
             f"{len(record.waiting)} of {len(record.cases)} cases wait for a decision:\n"
             f"  deepfact audit review {folder}\n"
             f"  or in the browser: deepfact audit serve {folder}\n"
-            "then give the same `deepfact transfer` command again"
+            f"then go on with: deepfact round resume {folder}"
         )
         raise typer.Exit(3)
 

@@ -59,10 +59,10 @@ def nominal_alpha(counts: Sequence[Sequence[int]]) -> float | None:
     Returns:
         None where fewer than two labels occur.
     """
-    margins = [sum(column) for column in zip(*counts, strict=True)]
+    margins: list[int] = [sum(column) for column in zip(*counts, strict=True)]
     n = sum(margins)
-    by_chance = n**2 - sum(margin**2 for margin in margins)
+    by_chance = n * n - sum(margin * margin for margin in margins)
     if not by_chance:
         return None
-    same = sum(sum(one * (one - 1) for one in row) / (sum(row) - 1) for row in counts)
+    same = sum(sum(one * one - one for one in row) / (sum(row) - 1) for row in counts)
     return 1 - (n - 1) * (n - same) / by_chance

@@ -75,6 +75,10 @@ class StoredEntries(Mapping[str, Entry]):
         """The entry hash of one claim; None when it is not there."""
 
     @abstractmethod
+    def differing(self, then: StoredEntries) -> Iterable[str]:
+        """The claims whose entry hash is not what it is in ``then``, in order."""
+
+    @abstractmethod
     def counts(self) -> Counts:
         """See `State.counts`."""
 
@@ -241,13 +245,14 @@ def diff(before: State, after: State) -> list[Change]:
         for claim_id in _may_differ(then, now)
         if (old := then.get(claim_id)) != (new := now[claim_id])
     ]
-    dropped = [Change(claim_id, then[claim_id], None) for claim_id in then if claim_id not in now]
-    return changes + dropped
+    gone = then.keys() - now.keys()
+    dropped = (claim_id for claim_id in then if claim_id in gone) if gone else ()
+    return changes + [Change(claim_id, then[claim_id], None) for claim_id in dropped]
 
 
 def _may_differ(then: Mapping[str, Entry], now: Mapping[str, Entry]) -> Iterable[str]:
     """The claims of ``now`` that may be other than in ``then``: by their hashes where these are
     at hand. Entries may still be equal, as one moment can be written in two time zones."""
     if isinstance(then, StoredEntries) and isinstance(now, StoredEntries):
-        return [claim_id for claim_id, digest in now.digests() if then.digest(claim_id) != digest]
+        return now.differing(then)
     return now

@@ -41,7 +41,7 @@ WHO = "wice annotators"
 
 class _Meta(BaseModel):
     model_config = ConfigDict(strict=True)
-    id: Annotated[str, Field(min_length=1, pattern=r"^[^\s/\\]+$")]
+    id: Annotated[str, Field(min_length=1, max_length=190, pattern=r"^[^\s/\\]+$")]
     claim_title: str = ""
     claim_section: str = ""
     claim_context: str = ""

@@ -12,6 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import Field
+
 from deepfact.core.state import Entry
 from deepfact.errors import InputError, RecordError
 from deepfact.reading.edit_checks import Surroundings, difference
@@ -31,7 +33,7 @@ class Draft(FileRecord):
     """Of the claim that it is, or was made of."""
     kind: EditKind | None = None
     """What was changed; None: the claim is supported as it stands."""
-    original: str
+    original: str = Field(min_length=1)
     text: str
     """The claim to add. It may be bettered in review; what was changed is then worked out anew."""
     before: str = ""

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 
 from deepfact.core.policy import why_unworkable
-from deepfact.core.standing import standing_adjudications
+from deepfact.core.standing import audit_closed, standing_adjudications
 from deepfact.errors import BenchmarkError, ConfigError, ResultsExistError
 from deepfact.records import KeyEntry, Label, Outcome, canonical_json, sha256_of
 from deepfact.run_records import (
@@ -39,6 +39,7 @@ from deepfact.store.benchmark import BenchmarkStore, BenchmarkVersion
 from deepfact.store.files import read_record, write_text
 from deepfact.store.journal import Journal, now, read_events
 from deepfact.store.locate import open_benchmark, run_copy, split_reference
+from deepfact.transfer_records import TRANSFER
 from deepfact.verifiers.base import Context, build_verifier
 
 
@@ -315,9 +316,12 @@ def run_status(folder: Path) -> StatusReport:
     number = max((event.round for event in events if isinstance(event, CaseOpened)), default=1)
     answered = Counter(event.verifier for event in events if isinstance(event, Answered))
     record = folder / "record.json"
-    complete = record.is_file() and read_record(record, RunRecord).status == RunStatus.COMPLETE
     if saved.spec.challenger.kind == "merge":  # see `deepfact.merge_audit`; it keeps no record
         complete = any(isinstance(event, VersionCommitted) for event in events)
+    elif saved.spec.challenger.kind == TRANSFER:  # its record is another one
+        complete = record.is_file() and audit_closed(events, 1)
+    else:
+        complete = record.is_file() and read_record(record, RunRecord).status == RunStatus.COMPLETE
     return StatusReport(
         name=saved.spec.name,
         complete=complete,

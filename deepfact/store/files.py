@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Callable, Iterable, Iterator, Sequence, TypeVa
 from pydantic import TypeAdapter, ValidationError
 
 from deepfact.errors import InputError, NewerSchemaError, RecordError
-from deepfact.records import SCHEMA_VERSION
+from deepfact.records import SCHEMA_VERSION, sha256_of
 
 T = TypeVar("T")
 
@@ -207,8 +207,7 @@ def hash_file(path: Path) -> str:
         with path.open("rb") as file:
             return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
     except OSError:
-        read_text(path)  # raises, with the reason
-        raise
+        return sha256_of(read_text(path))  # raises, with the reason
 
 
 def read_jsonl(path: Path, record: type[T] | TypeAdapter[T]) -> Iterator[T]:
@@ -260,9 +259,17 @@ def append(file: FileIO, data: bytes) -> None:
     the disk is full, nothing of it, so that what is added later does not follow half a line.
 
     Raises:
+        InputError: it was deleted meanwhile: what is added would be gone with the last handle.
         OSError: it cannot be written.
     """
-    end = os.fstat(file.fileno()).st_size
+    status = os.fstat(file.fileno())
+    if not status.st_nlink and not _lies_at(Path(file.name), status):
+        raise InputError(
+            "the file was deleted or replaced while it was being written to",
+            where=str(file.name),
+            fix="run this again; what was added until then is in the file that was deleted",
+        )
+    end = status.st_size
     try:
         left = memoryview(data)
         while left:
@@ -272,6 +279,14 @@ def append(file: FileIO, data: bytes) -> None:
         with suppress(OSError):
             file.truncate(end)
         raise
+
+
+def _lies_at(path: Path, status: os.stat_result) -> bool:
+    """Whether an open file is the one at a path; some file systems count no names."""
+    try:
+        return os.path.samestat(path.stat(), status)
+    except OSError:
+        return False
 
 
 def cut_half_line(path: Path) -> int:

@@ -30,7 +30,14 @@ from deepfact.research_records import (
     Resolution,
     SourceCard,
 )
-from deepfact.store.files import append, cut_half_line, parse_record, read_record, sync_folder, write_text
+from deepfact.store.files import (
+    append,
+    cut_half_line,
+    parse_record,
+    read_record,
+    sync_folder,
+    write_text,
+)
 from deepfact.store.ledger_records import (
     AnyEntry,
     CardAdded,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, KeysView
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import accumulate
@@ -26,6 +26,8 @@ from deepfact.store.index import KINDS, LABELS, RETIRED, Index
 _ADD = KINDS.index(RevisionKind.ADD)
 _ANNOTATES = {KINDS.index(RevisionKind.RELABEL), KINDS.index(RevisionKind.RERATIONALE)}
 _OPEN_FILES = 16
+_BLOCK = 16
+"""Rows that are compared at once."""
 
 
 @dataclass(slots=True)
@@ -178,6 +180,10 @@ class Rows(StoredEntries):
     def __iter__(self) -> Iterator[str]:
         return iter(self._ids)
 
+    def keys(self) -> KeysView[str]:
+        """The claim ids, in order."""
+        return self._at.keys()
+
     def __len__(self) -> int:
         return len(self._ids)
 
@@ -197,6 +203,21 @@ class Rows(StoredEntries):
         """The entry hash of one claim; None when it is not there."""
         row = self._at.get(claim_id)
         return None if row is None else bytes(self._digests[32 * row : 32 * row + 32])
+
+    def differing(self, then: StoredEntries) -> Iterator[str]:
+        """The claims whose entry hash is not what it is in ``then``, in order."""
+        shared = 0
+        if isinstance(then, Rows) and self._ids[: len(then._ids)] == then._ids:
+            shared = len(then._ids)  # the newer goes on from the older: rows are alike but a few
+            for start in range(0, 32 * shared, 32 * _BLOCK):
+                stop = min(start + 32 * _BLOCK, 32 * shared)
+                if self._digests[start:stop] != then._digests[start:stop]:
+                    for at in range(start, stop, 32):
+                        if self._digests[at : at + 32] != then._digests[at : at + 32]:
+                            yield self._ids[at // 32]
+        for claim_id in self._ids[shared:]:
+            if self.digest(claim_id) != then.digest(claim_id):
+                yield claim_id
 
     def outlines(self) -> Iterator[Outline]:
         """The live entries in outline, in order."""

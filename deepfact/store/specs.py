@@ -22,12 +22,31 @@ from deepfact.store.secrets import names_secret, scrub
 
 M = TypeVar("M", bound=BaseModel)
 
+DEEPEST = 100
+"""Brackets in brackets."""
+
 ALIASED = 100_000
 """Values that aliases may add to those that are written in a file."""
 
 
 class _Loader(yaml.SafeLoader):
     """Plain values only; one that cannot be read, such as 2026-13-01, is told with its place."""
+
+    def fetch_flow_collection_start(self, token: Any) -> None:
+        # For each bracket the scanner looks at all that are open: four thousand cost seconds.
+        if self.flow_level >= DEEPEST:
+            problem = "nested too deeply"
+            raise yaml.scanner.ScannerError(None, None, problem, self.get_mark())
+        super().fetch_flow_collection_start(token)
+
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
+        value = super().construct_scalar(node)
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            problem = "an escape such as \\ud83d stands for half a character"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
+        return value
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:

@@ -164,13 +164,17 @@ class JsonLines(logging.Formatter):
         """As `logging.Formatter`."""
         at = datetime.fromtimestamp(record.created, UTC)
         told: dict[str, Any] = getattr(record, _TOLD, {})
-        line = {
+        line: dict[str, Any] = {
             "time": at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname.lower(),
-            "event": scrub(record.getMessage()),
+            "event": record.getMessage(),
             "run": None,
             **{name: _plain(value) for name, value in told.items() if value is not None},
         }
+        # Looking for keys is what costs here, so all texts of a line are looked at together.
+        said = "\n".join(value for value in line.values() if isinstance(value, str))
+        if scrub(said) != said:
+            line = {k: scrub(v) if isinstance(v, str) else v for k, v in line.items()}
         return json.dumps(line, ensure_ascii=False)
 
 
@@ -206,7 +210,5 @@ def _call_failed(told: dict[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON can hold, without a key."""
-    if isinstance(value, bool | int | float):
-        return value
-    return scrub(str(value))
+    """A value that JSON can hold."""
+    return value if isinstance(value, bool | int | float) else str(value)

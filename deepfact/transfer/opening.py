@@ -25,6 +25,7 @@ from deepfact.run_records import (
     VerifierSpec,
 )
 from deepfact.running.auditor_checks import check_auditors, check_seats
+from deepfact.running.code_state import code_state, note_resumed
 from deepfact.running.run_state import Run, Stage, Watcher
 from deepfact.store.benchmark import BenchmarkStore
 from deepfact.store.files import read_record, write_text
@@ -185,6 +186,9 @@ def _begin(saved: SavedTransfer, journal: Journal, state: str) -> RoundSpec:
                 date=saved.date,
                 base_version=1,
                 base_state=state,
+                code=code_state(),
             )
         )
+    else:
+        note_resumed(journal)
     return round_spec

@@ -24,6 +24,7 @@ from deepfact.run_records import Answered, AuditClosed, AuditorSpec, CaseOpened,
 from deepfact.running.hearing import Hearing
 from deepfact.running.run_state import Progress, Tally, Watcher
 from deepfact.store.journal import now
+from deepfact.telemetry import scope
 from deepfact.transfer.concluding import concluded
 from deepfact.transfer.data import DataSet
 from deepfact.transfer.opening import Transfer, open_transfer
@@ -56,10 +57,14 @@ def run_transfer(
         InputError: something does not fit; nobody was asked.
         RunIncomplete: answers of a model are missing; running it again goes on.
     """
-    with open_transfer(spec, folder, auditors, root, watch) as transfer:
+    with (
+        open_transfer(spec, folder, auditors, root, watch) as transfer,
+        scope("run", spec.name, loop="transfer"),
+    ):
         for data_set in transfer.data_sets:
             for verifier in spec.verifiers:
-                _ask(transfer, data_set, verifier)
+                with scope("verifier", f"{verifier.label} on {data_set.spec.name}"):
+                    _ask(transfer, data_set, verifier)
         docket = _docket(transfer)
         adjudications, waiting = _audit(transfer)
         record = concluded(transfer, docket, adjudications, waiting)

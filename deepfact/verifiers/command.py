@@ -217,7 +217,7 @@ def _parse(line: bytes) -> Outcome | str:
         data = json.loads(line)
         if isinstance(data, dict):
             data.setdefault("kind", "failure" if "reason" in data else "verdict")
-        return _OUTCOME.validate_python(data)
+        return _OUTCOME.validate_json(json.dumps(data))  # half a character is no text in JSON
     except ValidationError as error:
         return explain(error)
     except (ValueError, RecursionError) as error:

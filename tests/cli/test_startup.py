@@ -14,14 +14,16 @@ from typing import Any
 
 import pytest
 import typer.main
+from typer.testing import CliRunner
 
 from deepfact.cli.app import app
+from deepfact.cli.asked import asked_for
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 HEAVY = {
-    "anthropic", "bm25s", "datasets", "httpx", "jinja2", "matplotlib", "numpy", "pandas",
-    "pyarrow", "scipy", "sklearn", "xllamacpp",
+    "anthropic", "bm25s", "datasets", "httpx", "jinja2", "matplotlib", "numpy", "opentelemetry",
+    "pandas", "pyarrow", "scipy", "sklearn", "xllamacpp",
 }  # fmt: skip
 ROOT: Any = typer.main.get_command(app)
 
@@ -75,6 +77,46 @@ def test_help_imports_nothing_heavy(desk: Path, words: tuple[str, ...]) -> None:
 )  # fmt: skip
 def test_looking_at_a_benchmark_imports_nothing_heavy(desk: Path, words: tuple[str, ...]) -> None:
     assert imported(*words) & HEAVY == set()
+
+
+def test_the_log_of_the_shipped_benchmark_imports_nothing_heavy(desk: Path) -> None:
+    assert imported("bench", "log", "deepfact-mini") & HEAVY == set()
+
+
+# --- only what is asked for is put together ------------------------------------------------
+
+
+def names(words: list[str]) -> set[str]:
+    """The commands and groups that there are for such words, groups' own commands included."""
+    found: set[str] = set()
+    todo = [("", typer.main.get_command(asked_for(app, words)))]
+    while todo:
+        before, group = todo.pop()
+        for name, command in getattr(group, "commands", {}).items():
+            found.add(f"{before}{name}")
+            todo.append((f"{before}{name} ", command))
+    return found
+
+
+def test_only_what_is_asked_for_is_put_together() -> None:
+    top = set(ROOT.commands)
+    assert names(["bench", "log", "x"]) == {"bench", "bench log"}
+    assert names(["score", "bench"]) == {"score"}
+    assert names(["bench"]) == {"bench"} | {n for n in COMMANDS if n.startswith("bench ")}
+    for words in ([], ["--help"], ["-h"], ["--version"], ["benc"]):
+        assert names(words) == top
+    assert names(["--log-json", "bench", "score"]) == top | set(COMMANDS), "a value may be a name"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--help"], ["benc"], ["bench"], ["bench", "-h"], ["bench", "shw"], ["bench", "log", "--help"],
+     ["bench", "log", "--jsn"], ["score", "--help"], ["--log-level", "bench", "score"]],
+)  # fmt: skip
+def test_what_is_asked_for_is_as_in_the_whole(words: list[str]) -> None:
+    whole, part = (CliRunner().invoke(one, words) for one in (app, asked_for(app, words)))
+    assert (part.output, part.exit_code) == (whole.output, whole.exit_code)
+    assert part.output
 
 
 # --- help ---------------------------------------------------------------------------------

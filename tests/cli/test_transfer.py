@@ -41,6 +41,17 @@ def test_it_waits_says_how_to_go_on_and_goes_on(config: Path, deepfact: Run) -> 
     assert record["status"] == "pending" and len(record["bars"]) == 2
     plan = json.loads(deepfact("transfer", config, "--dry-run", "--json").stdout)
     assert plan["cases"] == len(record["cases"]) and plan["calls"] == 0
+    state = deepfact("round", "status", "results/trial")
+    assert state.returncode == 3 and f"0 decisions on {len(record['cases'])} cases" in state.stdout
+    resumed = deepfact("round", "resume", "results/trial")
+    assert resumed.returncode == 3 and "deepfact audit serve results/trial" in resumed.stderr
+    said = "a\n5\nit stands there\n" * len(record["cases"])
+    assert deepfact("audit", "review", "results/trial", said=said).returncode == 0
+    assert deepfact("round", "resume", "results/trial").returncode == 0
+    assert deepfact("round", "status", "results/trial").returncode == 0
+    for words in (("round", "report"), ("round", "replay"), ("audit", "stats")):
+        refused = deepfact(*words, "results/trial")
+        assert refused.returncode == 2 and "this is a transfer run" in refused.stderr
     for name in ("report.html", "report.md", "record.json"):
         assert (Path("results/trial") / name).is_file()
 

@@ -41,7 +41,7 @@ pytestmark = [
 ]
 
 JUDGES = Path(__file__).parents[1] / "judges"
-CLAIMS, CONCURRENCY, VOTES = 24, 6, 2
+CLAIMS, CONCURRENCY, VOTES = 16, 6, 2
 KEY = "sk-ant-planted-key-of-the-environment"
 
 
@@ -138,7 +138,7 @@ def test_a_killed_worker_costs_no_claim_and_no_answer(
     killed: list[int] = []
 
     def watch(step: Any) -> None:
-        if step.done >= 15 and not killed:
+        if step.done >= 10 and not killed:
             pids = worker_pids()
             assert len(pids) == 3
             killed.append(pids[0])
@@ -171,7 +171,7 @@ def test_a_killed_worker_costs_no_claim_and_no_answer(
 
     # No key in what Ray wrote down.
     sent = [{name.lower(): value for name, value in one.items()} for one in server.headers]
-    assert {one.get("x-api-key") for one in sent[needed:]} == {KEY}
+    assert {one.get("authorization") for one in sent[needed:]} == {f"Bearer {KEY}"}
     logs = [path for path in cluster.rglob("*") if path.is_file() and "sockets" not in path.parts]
     assert logs and not [path for path in logs if KEY.encode() in path.read_bytes()]
 
@@ -217,8 +217,8 @@ def test_verdicts_of_other_kinds_are_the_same_too(cluster: Path, desk: Path) -> 
     """A small local model, a whole-batch verifier, a third party's that fails."""
     version = api.load("small@1")
     for kind in ("local", "quoting", "failing"):
-        here = api.verify(version, kind, limit=30)
-        there = api.verify(version, kind, limit=30, executor=on_ray(workers=2))
+        here = api.verify(version, kind, limit=20)
+        there = api.verify(version, kind, limit=20, executor=on_ray(workers=2))
         assert [one.canonical() for one in there] == [one.canonical() for one in here], kind
 
 
@@ -313,9 +313,8 @@ def test_ctrl_c_keeps_what_was_answered_and_the_run_goes_on(
     import yaml
 
     server.latency = 0.2
-    Path("ab.yaml").write_text(
-        yaml.safe_dump(spec(server.url).model_dump(mode="json"), sort_keys=False), "utf-8"
-    )
+    data = spec(server.url).model_dump(mode="json")
+    Path("ab.yaml").write_text(yaml.safe_dump(data, sort_keys=False), "utf-8")
     run_experiment(spec(server.url), Path("local"))
     needed = server.calls
     words = [deepfact_command, "ab", "ab.yaml", "--out", "r", "--json", "--executor", "ray"]

@@ -37,9 +37,7 @@ date: 2026-01-05T00:00:00Z
 
 
 def event(number: int) -> VersionCommitted:
-    return VersionCommitted(
-        at=now(), round=1, version=number, state_hash=f"sha256:{number:064x}"
-    )
+    return VersionCommitted(at=now(), round=1, version=number, state_hash=f"sha256:{number:064x}")
 
 
 def fill_journal(folder: Path, journal: Journal) -> list[Any]:
@@ -106,7 +104,7 @@ def test_a_round_on_a_full_disk_ends_with_a_message_and_goes_on_later(
 def test_a_commit_on_a_full_disk_leaves_the_old_version(small_disk: Any, make: Any) -> None:
     store = make.store(small_disk.folder / "small")
     before = store.load().state.state_hash
-    given = dict(parent=1, author="a", date=make.WHEN, note="n", sources=())
+    given = {"parent": 1, "author": "a", "date": make.WHEN, "note": "n", "sources": ()}
     many = [make.add(f"d{number}", text="long " * 400) for number in range(200)]
     small_disk.leave(150_000)
     with pytest.raises(OSError, match="No space left"):
@@ -161,7 +159,7 @@ def test_a_response_store_says_that_the_disk_is_full(small_disk: Any) -> None:
     with ResponseStore(path) as store:
         store.put(request(0), 0, Completion(text="kept", model="m"))
         small_disk.leave(60_000)
-        with pytest.raises(InputError, match="disk is full|disk I/O error"):
+        with pytest.raises(InputError, match=r"disk is full|disk I/O error"):
             for number in range(1, 1_000):
                 store.put(request(number), 0, Completion(text="x" * 5_000, model="m"))
         count = len(store)

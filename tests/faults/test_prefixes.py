@@ -3,6 +3,7 @@ and what is complete but damaged is an error, never repaired."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -101,13 +102,11 @@ def ledger_steps(folder: Path, make: Any) -> list[tuple[bytes, bytes, Any]]:
     return steps
 
 
-def test_every_prefix_of_a_ledger_opens_to_what_was_added_before(
-    make: Any, tmp_path: Path
-) -> None:
+def test_every_prefix_of_a_ledger_opens_to_what_was_added_before(make: Any, tmp_path: Path) -> None:
     """The file grows before the head is written: a power cut finds the head of the step before,
     and any part of the new lines."""
     steps = ledger_steps(tmp_path, make)
-    for (before, head, ledger), (after, _, done) in zip(steps, steps[1:], strict=False):
+    for (before, head, ledger), (after, _, done) in pairwise(steps):
         for size in range(len(before), len(after) + 1):
             (tmp_path / FILE).write_bytes(after[:size])
             (tmp_path / HEAD).unlink(missing_ok=True)

@@ -37,7 +37,7 @@ READS = (
     "bench show small@1", "bench log small", "bench verify small", "bench blame small fin-1-01",
     "bench export small@1 --to {out}/claims.jsonl", "round status results/trial",
     "audit stats results/trial", "leaderboard small --results results",
-    "score small@1 --verifier overlap",
+    "verify small@1 --verifier overlap --out {out}/v.jsonl",
 )  # fmt: skip
 WRITES = (
     "round run round.yaml --out results/other", "round resume results/trial",

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import answer_readers
 import document_readers
 import importer_readers
 import record_readers
@@ -58,7 +59,9 @@ class Verdict:
 
 def all_readers() -> Iterator[Reader]:
     """Every reader, in the order of the table."""
-    for module in (record_readers, run_readers, importer_readers, document_readers):
+    for module in (
+        record_readers, answer_readers, run_readers, importer_readers, document_readers,
+    ):  # fmt: skip
         yield from module.readers()
 
 
@@ -116,7 +119,7 @@ class Case:
                     with contextlib.suppress(ValueError, TypeError, RecursionError):
                         self.reader.mend(folder)
                 self.reader.read(folder)
-        except BaseException as error:  # noqa: BLE001 - to judge it is what this is for
+        except BaseException as error:
             outcome = "rejected" if refused(error) else "crashed"
             detail = str(error) if outcome == "rejected" else traceback.format_exc(limit=-12)
         return Verdict(outcome, time.perf_counter() - began, how, detail[-4_000:])

@@ -1,4 +1,4 @@
-"""Readers of reports and pages: Markdown, text, HTML, PDF, DOCX, JSON, and the citations in them."""
+"""Readers of reports and pages: Markdown, text, HTML, PDF, DOCX, JSON; and citations in them."""
 
 from __future__ import annotations
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mutations import COMMON, YAML
+from mutations import BINARY, COMMON, YAML
 from reader import Files, Reader, used
 
 WHEN = datetime(2026, 1, 5, tzinfo=UTC)
 
 CLAIM = {"id": "c1", "text": "The mill closed.", "label": "supported", "rationale": "it says so",
          "report": "r1", "sentence": 2, "cites": ["s1", "s2"], "domain": "history"}  # fmt: skip
-SOURCES = [{"id": "s1", "title": "Notes", "text": "The mill closed in 1931.", "url": "https://a.b"},
-           {"id": "s2", "title": "Dam", "text": "The dam is gone.", "published": "2020-01-02"}]
+SOURCES = [
+    {"id": "s1", "title": "Notes", "text": "The mill closed in 1931.", "url": "https://a.b"},
+    {"id": "s2", "title": "Dam", "text": "The dam is gone.", "published": "2020-01-02"},
+]
 
 
 def jsonl(*rows: Any) -> bytes:
@@ -29,6 +32,7 @@ def readers() -> Iterator[Reader]:
     for name, files in DATA_SETS.items():
         yield _imported(name, files)
     yield from _mapped()
+    yield from _parquet()
     yield from _verdicts()
     yield from _predictions()
     yield from _reports()
@@ -59,10 +63,17 @@ def _written(out: Any) -> object:
 _FACT = {"text": "Ada wrote.", "label": "S"}
 _WICE_META = {"id": "test1", "claim_title": "Ice / Snow", "claim_section": "Use.",
               "claim_context": "It is cold."}  # fmt: skip
-_RESULTS = ("Search result 1\nTitle: Ice\nContent: Ice floats.\nLink: https://a.example/x\n\n"
-            "Search result 2\nTitle: Snow: a survey\nLink: https://b.example\nContent: \n")
+_RESULTS = (
+    "Search result 1\nTitle: Ice\nContent: Ice floats.\nLink: https://a.example/x\n\n"
+    "Search result 2\nTitle: Snow: a survey\nLink: https://b.example\nContent: \n"
+)
 _DOCUMENTS = jsonl(
-    {"doc_id": 7, "title": "Ice", "abstract": ["Ice floats.\n", "It is cold."], "structured": False},
+    {
+        "doc_id": 7,
+        "title": "Ice",
+        "abstract": ["Ice floats.\n", "It is cold."],
+        "structured": False,
+    },
     {"doc_id": 8, "title": "Iron", "abstract": ["Iron sinks."], "structured": False},
 )
 _CLAIMS = jsonl(
@@ -104,8 +115,14 @@ _AVERITEC = [{
 }] * 2  # fmt: skip
 _REPORT = {"topic": "Ice", "response": "Ice floats. Iron floats.", "model": "m",
            "sentences": ["Ice floats.", {"sentence": "Iron floats."}]}  # fmt: skip
-_INFO = {"report_id": "r 1", "human_verdict": "Supported", "agent_verdict": "contradictory",
-         "relevance": "4", "human_reason": "looked", "agent_rationale": "no page says so"}
+_INFO = {
+    "report_id": "r 1",
+    "human_verdict": "Supported",
+    "agent_verdict": "contradictory",
+    "relevance": "4",
+    "human_reason": "looked",
+    "agent_rationale": "no page says so",
+}
 
 DATA_SETS: dict[str, Files] = {
     "scifact": {"claims_dev.jsonl": _CLAIMS, "corpus.jsonl": _DOCUMENTS},
@@ -154,8 +171,10 @@ _MAPPED = jsonl(
     {**CLAIM, "why": "so", "docs": [{"title": "T", "text": "A text.", "url": "https://c.d"}]},
     {"id": "c2", "text": "It burnt.", "label": "no", "why": "", "docs": ["plain"]},
 )
-_CSV = ("id,text,label,rationale,cites\nc1,The mill closed.,supported,\"it, says\nso\",s1;s2\n"
-        "c2,Die Mühle brannte.,contradictory,,s2\n")
+_CSV = (
+    'id,text,label,rationale,cites\nc1,The mill closed.,supported,"it, says\nso",s1;s2\n'
+    "c2,Die Mühle brannte.,contradictory,,s2\n"
+)
 
 
 def _mapped() -> Iterator[Reader]:
@@ -183,6 +202,23 @@ def _mapped() -> Iterator[Reader]:
     )
 
 
+def _parquet() -> Iterator[Reader]:
+    import pyarrow
+    import pyarrow.parquet
+
+    from deepfact.importers.parquet import read
+
+    out = io.BytesIO()
+    rows = [{"id": f"c{n}", "text": "The mill closed.", "label": "supported"} for n in range(20)]
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), out)
+    yield Reader(
+        "import parquet",
+        lambda: {"a.parquet": out.getvalue()},
+        lambda folder: _written(read(folder / "a.parquet", when=WHEN)),
+        mutations=BINARY,
+    )
+
+
 def _verdicts() -> Iterator[Reader]:
     from deepfact.importers.verdicts import read_verdicts
     from deepfact.records import Claim
@@ -199,13 +235,18 @@ def _verdicts() -> Iterator[Reader]:
         return used(list(read_verdicts(path, claims).outcomes.values()))
 
     yield Reader("verdicts jsonl", lambda: {"v.jsonl": lines}, lambda f: read(f / "v.jsonl"))
-    table = b"claim_id,label,rationale\nc1,supported,so\nc2,,\nc3,contradictory,\"a \"\"b\"\"\"\n"
+    table = b'claim_id,label,rationale\nc1,supported,so\nc2,,\nc3,contradictory,"a ""b"""\n'
     yield Reader("verdicts csv", lambda: {"v.csv": table}, lambda f: read(f / "v.csv"))
 
 
 def _predictions() -> Iterator[Reader]:
     from deepfact.importers.predictions import (
-        deep_research, frank, multivers, openfactcheck, subtasks, wice,
+        deep_research,
+        frank,
+        multivers,
+        openfactcheck,
+        subtasks,
+        wice,
     )  # fmt: skip
 
     def reader(name: str, file: str, data: bytes, read: Any) -> Reader:
@@ -238,8 +279,10 @@ def _reports() -> Iterator[Reader]:
     from deepfact.importers import importer
     from deepfact.records import sha256_of
 
-    text = ("# Mills\n\nThe mill was built in 1898. It closed in 1931 [1].\n\n## References\n\n"
-            "[1] Mill history. https://www.example.org/a/\n")
+    text = (
+        "# Mills\n\nThe mill was built in 1898. It closed in 1931 [1].\n\n## References\n\n"
+        "[1] Mill history. https://www.example.org/a/\n"
+    )
     original = Original(name="m.md", format="markdown", size=len(text), hash=sha256_of(text))
     record = build_record(Report(id="m", text=text, original=original, form="markdown"))
     rows = jsonl({"id": "a", "url": "http://example.org/a#top", "text": "Built in 1898."})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +21,6 @@ def readers() -> Iterator[Reader]:
     yield from _golden_records()
     yield from _specs()
     yield from _prompts()
-    yield from _exports()
     yield from _small_files()
 
 
@@ -55,7 +53,9 @@ def _golden_records() -> Iterator[Reader]:
 def _lines(name: str, pattern: str, model: Any) -> Reader:
     from deepfact.store.files import read_jsonl
 
-    data = b"".join(path.read_bytes() for path in sorted((GOLDEN / "records").glob(f"{pattern}.json")))
+    data = b"".join(
+        path.read_bytes() for path in sorted((GOLDEN / "records").glob(f"{pattern}.json"))
+    )
     return Reader(
         name,
         one_file("a.jsonl", data),
@@ -158,7 +158,9 @@ def _specs() -> Iterator[Reader]:
     yield _spec("rater", model, RaterSpec)
     yield _spec("retriever", "kind: bm25\noptions: {k1: 1.2, b: 0.75}\n", RetrieverSpec)
     yield _spec("search", SEARCH, SearchSpec)
-    yield _spec("gate limits", "linked_sources: 3\nprimary_cards: 1\nrelative_tolerance: 0.05\n", Thresholds)
+    yield _spec(
+        "gate limits", "linked_sources: 3\nprimary_cards: 1\nrelative_tolerance: 0.05\n", Thresholds
+    )
     yield from _transfer()
     auditors = {path.name: path.read_bytes() for path in (ROOT / "auditors").glob("*.yaml")}
     yield Reader(
@@ -212,133 +214,7 @@ def _prompts() -> Iterator[Reader]:
     lock = "".join(f"sha256:{n:064x} mine/p{n}/v1\n" for n in range(3))
     from deepfact.prompts.library import LOCK, read_lock
 
-    yield Reader(
-        "prompts.lock", one_file(LOCK, lock), lambda folder: read_lock(folder), weight=0.5
-    )
-
-
-# --- answers -----------------------------------------------------------------------------
-
-
-def _request(number: int) -> Any:
-    from deepfact.model_records import Message, Request
-
-    return Request(
-        model="m", system="judge", max_tokens=100,
-        messages=(Message(role="user", content=f"claim {number}"),),
-        output_schema={"type": "object"},
-    )  # fmt: skip
-
-
-def _filled_store(folder: Path) -> Path:
-    from deepfact.model_records import Completion
-    from deepfact.store.responses import ResponseStore
-
-    path = folder / "r.sqlite"
-    with ResponseStore(path) as store:
-        for number in range(3):
-            store.put(_request(number), 0, Completion(text=f"answer {number}", model="m"))
-    return path
-
-
-def _store_bytes() -> bytes:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as name:
-        path = _filled_store(Path(name))
-        database = sqlite3.connect(path)
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        database.close()
-        return path.read_bytes()
-
-
-def _export_bytes() -> bytes:
-    import tempfile
-
-    from deepfact.store.response_exports import export_responses
-    from deepfact.store.responses import ResponseStore
-
-    with tempfile.TemporaryDirectory() as name:
-        with ResponseStore(_filled_store(Path(name))) as store:
-            export_responses(store, Path(name) / "e.jsonl", requests=True)
-        return (Path(name) / "e.jsonl").read_bytes()
-
-
-def _read_store(folder: Path) -> object:
-    from deepfact.store.response_exports import export_responses, store_stats
-    from deepfact.store.responses import ResponseStore
-
-    with ResponseStore(folder / "r.sqlite", must_exist=True) as store:
-        for number in range(3):
-            store.get(_request(number).key(0))
-        store_stats(store)
-        return export_responses(store, folder / "out.jsonl", requests=True)
-
-
-def _import_export(folder: Path) -> object:
-    from deepfact.store.response_exports import import_responses
-    from deepfact.store.responses import ResponseStore
-
-    with ResponseStore(folder / "new.sqlite") as store:
-        return import_responses(store, folder / "e.jsonl")
-
-
-def _batch_results() -> bytes:
-    from deepfact.providers.messages import custom_id
-    from deepfact.records import canonical_json
-
-    message = {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": "m",
-        "content": [{"type": "text", "text": '{"label": "supported"}'}],
-        "stop_reason": "end_turn", "usage": {"input_tokens": 10, "output_tokens": 5},
-    }  # fmt: skip
-    results: list[dict[str, Any]] = [
-        {"type": "succeeded", "message": message},
-        {"type": "errored", "error": {"type": "invalid_request_error", "message": "no"}},
-        {"type": "succeeded", "message": message},
-    ]
-    lines = [
-        {"custom_id": custom_id(_request(number).key(0)), "result": result}
-        for number, result in enumerate(results)
-    ]
-    return "".join(f"{canonical_json(line)}\n" for line in lines).encode()
-
-
-def _read_batch(folder: Path) -> object:
-    import asyncio
-
-    from deepfact.executors.engine import Engine
-    from deepfact.providers.base import AnswerPending, CallFailed
-    from deepfact.providers.registry import ProviderSpec, build_provider
-    from deepfact.store.responses import ResponseStore
-
-    spec = ProviderSpec(kind="batch-files", options={"folder": str(folder)})
-
-    async def ask(store: ResponseStore) -> list[Any]:
-        async with Engine(build_provider(spec), store) as engine:
-            asks = [engine.ask(_request(number), 0) for number in range(3)]
-            found = await asyncio.gather(*asks, return_exceptions=True)
-        return found
-
-    with ResponseStore(folder / "new.sqlite") as store:
-        for one in asyncio.run(ask(store)):
-            if isinstance(one, BaseException) and not isinstance(one, CallFailed | AnswerPending):
-                raise one
-    return None
-
-
-def _read_keys(folder: Path) -> object:
-    from deepfact.cli.responses import _keys
-
-    return _keys(folder / "keys.txt")
-
-
-def _exports() -> Iterator[Reader]:
-    store, export = _store_bytes(), _export_bytes()
-    yield Reader("response store", one_file("r.sqlite", store), _read_store, mutations=BINARY)
-    yield Reader("response export", one_file("e.jsonl", export), _import_export)
-    yield Reader("batch results", one_file("results.jsonl", _batch_results()), _read_batch)
-    yield Reader("keys to keep", one_file("keys.txt", export), _read_keys, weight=0.5)
+    yield Reader("prompts.lock", one_file(LOCK, lock), lambda folder: read_lock(folder), weight=0.5)
 
 
 # --- further small files -----------------------------------------------------------------
@@ -449,7 +325,8 @@ def _command_answers() -> Reader:
     return Reader(
         "answers of a command",
         one_file("a.jsonl", line),
-        lambda folder: [_parse(one) for one in (folder / "a.jsonl").read_bytes().split(b"\n")],
+        lambda folder: used(
+            [_parse(one) for one in (folder / "a.jsonl").read_bytes().split(b"\n")]
+        ),
         weight=0.5,
     )
-

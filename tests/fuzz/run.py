@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import multiprocessing
 import sys
 import time
@@ -110,7 +111,7 @@ def fuzz(cases: dict[str, Case], counts: dict[str, int], workers: int) -> dict[s
 def shares(readers: list[Reader], files: int) -> dict[str, int]:
     """How many files each reader gets, by its weight."""
     whole = sum(reader.weight for reader in readers)
-    return {reader.name: max(1, -(-int(files * reader.weight) // int(whole))) for reader in readers}
+    return {reader.name: max(1, math.ceil(files * reader.weight / whole)) for reader in readers}
 
 
 def table(found: dict[str, list[Verdict]]) -> str:

@@ -1,4 +1,4 @@
-"""Readers of folders: benchmarks, runs, exchanged cases, research ledgers, indexes, stored pages."""
+"""Readers of folders: benchmarks, runs, exchanged cases, ledgers, indexes."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ def readers() -> Iterator[Reader]:
     yield from _ledgers()
     yield from _drafts()
     yield from _kept()
+    yield _model_folder()
 
 
 def files_of(folder: Path) -> Files:
@@ -44,7 +45,14 @@ def files_of(folder: Path) -> Files:
 def benchmark() -> Files:
     """``benchmarks/small``: two versions of four claims, with a key."""
     from deepfact.records import (
-        Annotation, Claim, KeyEntry, Label, Provenance, Revision, RevisionKind, Source,
+        Annotation,
+        Claim,
+        KeyEntry,
+        Label,
+        Provenance,
+        Revision,
+        RevisionKind,
+        Source,
     )  # fmt: skip
     from deepfact.store import seal
     from deepfact.store.benchmark import BenchmarkStore
@@ -147,9 +155,7 @@ def run(auditor: str = "human") -> Files:
             spec, home / "run", auditors=(AuditorSpec(name="ada", kind=auditor),),
             root=home / "benchmarks",
         )  # fmt: skip
-        return {
-            name: data for name, data in files_of(home).items() if not name.endswith(".html")
-        }
+        return {name: data for name, data in files_of(home).items() if not name.endswith(".html")}
 
 
 def put(folder: Path, files: Files) -> None:
@@ -161,13 +167,15 @@ def put(folder: Path, files: Files) -> None:
 
 
 def _read_run(folder: Path) -> object:
-    """As status, the audit page and statistics read a run."""
+    """As status, ``run show``, the audit page and statistics read a run."""
+    from deepfact.run_facts.reading import read_run_facts
     from deepfact.review import open_desk
     from deepfact.running.audit_stats import read_stats
     from deepfact.running.run_state import run_status
 
     home, root = folder / "run", folder / "benchmarks"
     run_status(home).lines()
+    used(read_run_facts(home))
     desk = open_desk(home)
     used(list(desk.cases))
     return read_stats(home, root)
@@ -248,9 +256,7 @@ def _exchanged() -> Iterator[Reader]:
                 raise made.problems[0]
             return made
 
-        yield Reader(
-            f"decisions {kind.value}", lambda files=files: files, read, targets=("cases",)
-        )
+        yield Reader(f"decisions {kind.value}", lambda files=files: files, read, targets=("cases",))
 
 
 def _filled(data: bytes, kind: str) -> bytes:
@@ -351,11 +357,34 @@ def _drafts() -> Iterator[Reader]:
     yield Reader("micro-gold drafts", one_file("d.jsonl", data), read)
 
 
+def _model_folder() -> Reader:
+    from deepfact.verifiers.nli.folder import open_folder
+
+    config = {"architectures": ["BertForSequenceClassification"], "model_type": "bert",
+              "id2label": {"0": "entailment", "1": "neutral", "2": "contradiction"},
+              "max_position_embeddings": 512, "pad_token_id": 0}  # fmt: skip
+
+    def read(folder: Path) -> object:
+        found = open_folder(str(folder), file="", revision="", download=False)
+        return found.config.names, found.most_tokens()
+
+    return Reader(
+        "model folder",
+        lambda: {
+            "config.json": json.dumps(config).encode(), "model.onnx": b"x",
+            "tokenizer_config.json": b'{"model_max_length": 512}',
+        },
+        read,
+        targets=("config.json", "tokenizer_config.json"),
+        weight=0.5,
+    )  # fmt: skip
+
+
 def _kept() -> Iterator[Reader]:
     from deepfact.models.registry import INDEX, list_models
+    from deepfact.records import Source, SourceRole, Trust
     from deepfact.retrievers.folder import folder_sources
     from deepfact.retrievers.index_files import IndexStore
-    from deepfact.records import Source, SourceRole, Trust
 
     models = {"models": [{"name": "m", "file": "m.gguf", "sha256": "sha256:" + "0" * 64,
                           "bytes": 5}], "schema_version": 1}  # fmt: skip
@@ -368,9 +397,7 @@ def _kept() -> Iterator[Reader]:
     yield Reader(
         "folder of sources",
         lambda: {"a.md": b"# Mills\nThe mill closed in 1931.\n", "b.txt": b"The dam is gone.\n"},
-        lambda folder: used(
-            folder_sources(folder, role=SourceRole.SECONDARY, trust=Trust.UNKNOWN)
-        ),
+        lambda folder: used(folder_sources(folder, role=SourceRole.SECONDARY, trust=Trust.UNKNOWN)),
         weight=0.5,
     )
     made = Source.create(title="Mills", text="The mill was built in 1898. It closed in 1931.")

@@ -120,11 +120,14 @@ def measure(way: Callable[[], Any], count: int) -> float:
             ]
             await asyncio.gather(*(asked.ask(one) for one in requests))
 
-    with tempfile.TemporaryDirectory() as folder, way():
-        with ResponseStore(Path(folder) / "responses.sqlite") as store:
-            began = time.process_time()
-            asyncio.run(run(store))
-            return time.process_time() - began
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        way(),
+        ResponseStore(Path(folder) / "responses.sqlite") as store,
+    ):
+        began = time.process_time()
+        asyncio.run(run(store))
+        return time.process_time() - began
 
 
 def main() -> int:

@@ -48,6 +48,21 @@ def test_events_come_back_in_the_order_in_which_they_were_added(make: Any, tmp_p
     assert read_events(tmp_path / "run" / "journal.jsonl") == [*events, answered(make, "c9")]
 
 
+def test_what_goes_before_the_first_event_is_added_once_and_only_then(
+    make: Any, tmp_path: Path
+) -> None:
+    events = filled(make, tmp_path)
+    with Journal(tmp_path) as journal:
+        journal.before = lambda: answered(make, "before")
+    assert read_events(tmp_path / "journal.jsonl") == events
+    with Journal(tmp_path) as journal:
+        journal.before = lambda: answered(make, "before")
+        journal.append(answered(make, "c8"))
+        journal.append(answered(make, "c9"))
+    added = [answered(make, name) for name in ("before", "c8", "c9")]
+    assert read_events(tmp_path / "journal.jsonl") == [*events, *added]
+
+
 def test_a_new_run_has_an_empty_journal(tmp_path: Path) -> None:
     assert read_events(tmp_path / "journal.jsonl") == []
     with Journal(tmp_path / "a" / "b") as journal:

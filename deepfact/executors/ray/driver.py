@@ -26,6 +26,7 @@ from deepfact.executors.ray.worker import DONE, FOUND, Message, Worker, ledger_g
 from deepfact.executors.remote import WAITING
 from deepfact.executors.wire import error_of
 from deepfact.store.secrets import scrub
+from deepfact.telemetry import Level, event
 from deepfact.version import VERSION
 
 SMALLEST, LARGEST = 4, 64
@@ -231,10 +232,12 @@ class _Crew(Generic[U, R]):
             except RayTaskError as error:
                 _failed(error)
             except RayError:
-                self.alive.pop(name, None)
+                known = self.alive.pop(name, None) is not None
                 # What the ledger was told by this worker is stored when this returns: whoever
                 # does these units next finds it.
-                await self._of_ledger("lost", name)
+                flying = await self._of_ledger("lost", name)
+                if known:
+                    event("worker_lost", Level.WARNING, worker=name, calls_in_flight=flying)
             await self.shards.over(list(left.values()))
 
     def _heed(self, message: Message, left: dict[int, Waiting]) -> None:

@@ -91,12 +91,8 @@ def _cut_off(line: bytes) -> bool:
     """Whether a line is the beginning of JSON and not all of it. One that is neither is damaged."""
     try:
         from_json(line)
-    except ValueError:
-        try:
-            from_json(line, allow_partial=True)
-        except ValueError:
-            return False
-        return True
+    except ValueError as error:
+        return str(error).startswith("EOF while parsing")
     return False
 
 

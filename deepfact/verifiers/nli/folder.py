@@ -37,7 +37,7 @@ class ModelConfig(BaseModel):
     model_type: str = ""
     id2label: dict[int, str] | None = None
     num_labels: int | None = Field(default=None, ge=1)
-    max_position_embeddings: int | None = None
+    max_position_embeddings: int | None = Field(default=None, ge=1)
     pad_token_id: int | None = None
 
     @property
@@ -176,7 +176,7 @@ def _from_hub(model: str, file: str, revision: str, download: bool) -> Path:
     """The folder that the Hub's client keeps a model in."""
     try:
         from huggingface_hub import HfApi, snapshot_download
-        from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+        from huggingface_hub.errors import LocalEntryNotFoundError
     except ModuleNotFoundError as error:
         raise MissingExtraError(f"models on the Hub need {error.name}", extra="nli") from None
     wanted = [*FILES, *((file,) if file else (*ONNX, WEIGHTS))]
@@ -196,12 +196,13 @@ def _from_hub(model: str, file: str, revision: str, download: bool) -> Path:
         )
     except LocalEntryNotFoundError:
         raise ConfigError(
-            "model: it is on the Hub and was not fetched before" if not download
+            "model: there is no such folder, and no model of this id was fetched before"
+            if not download
             else "model: it was not fetched before, and the Hub cannot be reached",
             where=model,
             fix="name a folder, or say download: true in the options while you are online",
         ) from None  # fmt: skip
-    except (HfHubHTTPError, OSError, ValueError, RuntimeError) as error:
+    except Exception as error:  # of the Hub, of whichever HTTP client its client uses
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         raise ConfigError(
             f"model: it cannot be fetched from the Hub: {reason}",

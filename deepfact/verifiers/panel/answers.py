@@ -81,6 +81,11 @@ def parse_object(text: str) -> dict[str, Any]:
         raise UnreadableError("not one JSON object: nested too deeply") from None
     if not isinstance(data, dict):
         raise UnreadableError("not one JSON object")
+    if "\\u" in body:
+        try:
+            json.dumps(data, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            raise UnreadableError("an escape stands for half a character") from None
     return data
 
 

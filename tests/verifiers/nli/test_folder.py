@@ -95,7 +95,7 @@ def test_a_folder_is_needed(tmp_path, tiny):
 
 def test_a_model_on_the_hub_is_not_fetched_unasked(tmp_path, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(ConfigError, match="on the Hub and was not fetched before") as told:
+    with pytest.raises(ConfigError, match="no model of this id was fetched before") as told:
         opened("owner/model")
     assert "download: true" in told.value.fix
 
@@ -119,3 +119,39 @@ def test_what_was_fetched_before_is_used(tmp_path, monkeypatch, tiny):
     found = opened("owner/model")
     assert found.name == "owner/model" and found.folder == tiny
     assert asked["local_files_only"] is True and "pytorch_model.bin" not in asked["allow_patterns"]
+
+
+def test_a_model_that_names_no_classes_has_the_names_that_say_nothing(tmp_path, write_model):
+    folder = write_model(tmp_path / "m", id2label=None, num_labels=3)
+    assert opened(folder).config.names == ["LABEL_0", "LABEL_1", "LABEL_2"]
+    folder = write_model(tmp_path / "n", id2label=None)
+    assert opened(folder).config.names == ["LABEL_0", "LABEL_1"]
+
+
+def test_one_kind_of_weights_is_fetched(monkeypatch, tiny):
+    import types
+
+    asked = {}
+    there = ["model.safetensors", "onnx/model.onnx", "pytorch_model.bin"]
+    siblings = [types.SimpleNamespace(rfilename=name) for name in there]
+    info = types.SimpleNamespace(siblings=siblings)
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", lambda *_, **__: info)
+    monkeypatch.setattr(
+        "huggingface_hub.snapshot_download", lambda _, **options: asked.update(options) or str(tiny)
+    )
+    opened("owner/model", download=True)
+    assert asked["allow_patterns"][-1] == "onnx/model.onnx" and asked["local_files_only"] is False
+    assert not {"model.safetensors", "pytorch_model.bin"} & set(asked["allow_patterns"])
+
+
+@pytest.mark.parametrize("kind", [OSError, ValueError, Exception])
+def test_what_the_hub_refuses_is_told_in_one_line(monkeypatch, kind):
+    """Its client raises errors of an HTTP client that have no base in common with its own."""
+
+    def refuse(*_, **__):
+        raise kind("401 Client Error\nmuch more")
+
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", refuse)
+    with pytest.raises(ConfigError, match="cannot be fetched from the Hub: 401 Client Error") as e:
+        opened("owner/model", download=True)
+    assert "online" in e.value.fix and "much more" not in str(e.value)
