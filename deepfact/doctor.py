@@ -28,7 +28,7 @@ from deepfact.store.locate import find_benchmarks
 from deepfact.store.secrets import scrub
 from deepfact.version import VERSION
 
-KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "BRAVE_API_KEY", "TAVILY_API_KEY")
+KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "BRAVE_SEARCH_API_KEY", "TAVILY_API_KEY")
 """Environment variables that hold keys. None is needed for what runs without a model."""
 
 LITTLE_SPACE = 1_000_000_000

@@ -69,9 +69,7 @@ def run(
         return
     where = executors.executor_of(executor, address, executor_option)
     with progress() as watch:
-        record = run_rounds(
-            spec, folder, auditors=declared, root=root, watch=watch, executor=where
-        )
+        record = run_rounds(spec, folder, auditors=declared, root=root, watch=watch, executor=where)
     note_run_branched(record, folder, root)
     _finish(record, folder, open_report=open_report, as_json=as_json)
 

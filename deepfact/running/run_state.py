@@ -16,7 +16,7 @@ from pathlib import Path
 
 from deepfact.core.policy import why_unworkable
 from deepfact.core.standing import audit_closed, standing_adjudications
-from deepfact.errors import BenchmarkError, ConfigError, ResultsExistError
+from deepfact.errors import BenchmarkError, ConfigError, InputError, ResultsExistError
 from deepfact.records import KeyEntry, Label, Outcome, canonical_json, sha256_of
 from deepfact.run_records import (
     Answered,
@@ -224,9 +224,20 @@ def _only_begun(folder: Path) -> bool:
 
 
 def stages_of(spec: RoundSpec, auditors: Sequence[AuditorSpec]) -> list[Stage]:
-    """The settings of each round, as the spec has them."""
+    """The settings of each round, as the spec has them.
+
+    Raises:
+        InputError: not as many auditors as the spec names, in a ``spec.json`` that was edited.
+    """
     declared = {auditor.name: auditor for auditor in auditors}
-    by_reference = dict(zip(auditor_names(spec), auditors, strict=True)) | declared
+    names = auditor_names(spec)
+    if len(names) != len(auditors):
+        raise InputError(
+            f"the spec names {len(names)} auditors, and {len(auditors)} are declared",
+            where=f"run {spec.name!r}",
+            fix="put the spec of the run back as it was",
+        )
+    by_reference = dict(zip(names, auditors, strict=True)) | declared
     return [
         Stage(
             challenger=stage.challenger or spec.challenger,

@@ -168,8 +168,8 @@ def put(folder: Path, files: Files) -> None:
 
 def _read_run(folder: Path) -> object:
     """As status, ``run show``, the audit page and statistics read a run."""
-    from deepfact.run_facts.reading import read_run_facts
     from deepfact.review import open_desk
+    from deepfact.run_facts.reading import read_run_facts
     from deepfact.running.audit_stats import read_stats
     from deepfact.running.run_state import run_status
 

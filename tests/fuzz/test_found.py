@@ -22,7 +22,8 @@ from deepfact.importers.stored import Stored, Subject, add
 from deepfact.model_records import Completion, Message, Request
 from deepfact.providers.batch_files import _result
 from deepfact.reproduce.listed import read_list
-from deepfact.run_records import RoundSpec, VerifierSpec
+from deepfact.run_records import AuditorSpec, RoundSpec, VerifierSpec
+from deepfact.running.run_state import stages_of
 from deepfact.store.response_exports import export_responses
 from deepfact.store.responses import ResponseStore
 from deepfact.store.specs import parse_yaml
@@ -150,6 +151,13 @@ def test_a_run_that_has_a_spec_and_no_beginning(tmp_path: Path) -> None:
     (tmp_path / "spec.json").write_bytes(golden.read_bytes())
     with pytest.raises(InputError, match="has not begun"):
         read_stored([tmp_path], None)
+
+
+def test_a_saved_spec_with_more_auditors_than_it_names() -> None:
+    spec = RoundSpec(name="a", benchmark="b@1", auditors=("ada",))
+    people = [AuditorSpec(name=name, kind="human") for name in ("ada", "bob")]
+    with pytest.raises(InputError, match="names 1 auditors, and 2 are declared"):
+        stages_of(spec, people)
 
 
 def test_traces_cut_off_after_a_bracket_are_passed_over_and_damaged_ones_are_not(

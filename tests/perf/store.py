@@ -38,9 +38,10 @@ DIFF = """
 import time, deepfact
 from deepfact.core.state import diff
 old, new = deepfact.load({before!r}), deepfact.load({reference!r})
-start = time.perf_counter()
+start, busy = time.perf_counter(), time.process_time()
 changes = diff(old.state, new.state)
-print("SECONDS", time.perf_counter() - start, len(changes))
+took, busy = time.perf_counter() - start, time.process_time() - busy
+print("SECONDS", took, busy, len(changes))
 """
 
 
@@ -162,11 +163,10 @@ def run(name: str, words: list[str], folder: Path, limit: float) -> Measured:
     said = out.read_text(encoding="utf-8", errors="replace")
     if done.returncode:
         raise SystemExit(f"{name} failed ({done.returncode}): {said[-2000:]}")
-    megabytes = usage.ru_maxrss / 1024
+    megabytes, cpu = usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime
     if found := [line.split() for line in said.splitlines() if line.startswith("SECONDS")]:
-        seconds = float(found[0][1])
-        said = f"{found[0][2]} changes"
-    cpu = usage.ru_utime + usage.ru_stime
+        seconds, cpu = float(found[0][1]), float(found[0][2])
+        said = f"{found[0][3]} changes"
     return Measured(name, seconds, cpu, megabytes, said.splitlines()[-1] if said else "")
 
 
@@ -201,7 +201,7 @@ def measure(folder: Path, versions: int, until: float) -> Iterator[Measured]:
             print(f"out of time before: {name}")
             return
         yield run(name, words, folder, left)
-    shutil.rmtree(folder / "home")
+    shutil.rmtree(folder / "home", ignore_errors=True)
     words = [sys.executable, "-c", OPEN.format(reference=f"{NAME}@{versions}")]
     yield run("open, no index yet", words, folder, max(1.0, until - time.monotonic()))
 

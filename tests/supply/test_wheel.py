@@ -33,7 +33,7 @@ def test_every_file_of_the_package_is_in_it(names: set[str]) -> None:
     assert files - names == set()
 
 
-@pytest.mark.parametrize("name", ["deepfact-mini", "deepfact-practice"])
+@pytest.mark.parametrize("name", ["deepfact-mini", "deepfact-practice", "deepfact-drill"])
 def test_the_shipped_benchmarks_are_in_it(names: set[str], name: str) -> None:
     folder = HOME / "benchmarks" / name
     files = {
