@@ -15,7 +15,12 @@ def test_the_shipped_prompts_are_there_and_released_as_they_stand() -> None:
     lock = read_lock(SHIPPED)
     # Those of verifiers that work in steps are counted in test_steps.
     named = sorted(name for name in lock if not name.startswith(("document/", "baseline/")))
-    assert named == ["auditor/judge/v1", "verifier/bundled/v1", "verifier/split/v1"]
+    assert named == [
+        "auditor/judge/v1",
+        "auditor/transfer/v1",
+        "verifier/bundled/v1",
+        "verifier/split/v1",
+    ]
     for identity, hashed in lock.items():
         prompt = load_prompt(identity)
         assert prompt.hash == hashed
