@@ -4,11 +4,12 @@
     python tests/perf/scaling_model.py --measure    measure the constants on this machine first
     python tests/perf/scaling_model.py --check      and compare predictions with 5,000-claim runs
 
-An engine that keeps C calls in flight is a closed queueing network of two stations: the process
-itself, which spends ``cpu`` seconds on each call one after the other, and a delay of ``latency +
-hold`` seconds that calls spend side by side (waiting for the provider, then for the answer to be on
-disk). Its throughput is worked out by mean value analysis (M. Reiser and S. Lavenberg, Journal of
-the ACM 27, 1980). Rate limits cap it, workers multiply it, and failed calls are sent again, so that
+An engine that keeps C calls in flight goes round and round: in each turn the process works ``C x
+cpu`` seconds, one call after the other, and each call waits ``latency + hold`` seconds (for the
+provider, then for the answer to be on disk), all side by side. Were the two to overlap entirely, a
+turn would take the longer of them; were they not to overlap, their sum. Answers that share a write
+to disk come back in bursts, so it lies between: ``burst`` is the part of the shorter that adds.
+Rate limits cap it, workers multiply it, and failed calls are sent again, so that
 ``1 / (1 - failures)`` calls are needed for an answer. A script to run by hand: the suite tests the
 arithmetic, never the times.
 """
@@ -42,6 +43,8 @@ class Constants:
     """Seconds of the process for each call."""
     hold: float
     """Seconds for which a call keeps its place beyond the provider's latency."""
+    burst: float
+    """Share of the shorter of work and waiting that the other does not hide, 0 to 1."""
     startup: float
     """Seconds before the first call and after the last."""
     machine: str = ""
@@ -78,13 +81,15 @@ class Prices:
 
 
 def throughput(constants: Constants, latency: float, concurrency: int) -> float:
-    """Calls a second of one worker, by mean value analysis."""
-    delay, queue, rate = latency + constants.hold, 0.0, 0.0
-    for in_flight in range(1, concurrency + 1):
-        at_process = constants.cpu * (1 + queue)
-        rate = in_flight / (at_process + delay)
-        queue = rate * at_process
-    return rate
+    """Calls a second of one worker."""
+    return concurrency / turn(constants, latency, concurrency)
+
+
+def turn(constants: Constants, latency: float, concurrency: int) -> float:
+    """Seconds in which each place is used once."""
+    work = concurrency * constants.cpu
+    waiting = latency + constants.hold + constants.cpu
+    return max(work, waiting) + constants.burst * (min(work, waiting) - constants.cpu)
 
 
 def seconds(constants: Constants, plan: Plan, calls: int) -> float:
@@ -124,7 +129,8 @@ def tables(constants: Constants, prices: Prices = Prices()) -> str:
     calls = CLAIMS * VOTES
     lines = [
         f"Constants ({constants.machine}): {constants.cpu * 1000:.2f} ms of the process a call, "
-        f"{constants.hold * 1000:.0f} ms hold, {constants.startup:.1f} s start-up.",
+        f"{constants.hold * 1000:.0f} ms hold, burst {constants.burst:.2f}, "
+        f"{constants.startup:.1f} s start-up.",
         "",
         f"{CLAIMS:,} claims x {VOTES} votes = {calls:,} answers; "
         f"{LIVE.latency:g} s a call, {prices.input_tokens:,} tokens in and "
@@ -161,19 +167,39 @@ def run(claims: int, concurrency: int, latency: float, times: int = 3) -> float:
     return statistics.median(took)
 
 
+CALIBRATION = ((400, 0.05, 1000, 3000), (10, 0.05, 200, 600), (100, 0.1, 1000, 3000))
+"""In flight, latency, and the two numbers of claims whose difference gives the time of a turn. None
+of these runs is one that is then predicted."""
+
+
 def measured() -> Constants:
-    """The constants of this machine: from runs of 1,000 and 3,000 claims that the process bounds,
-    and of 200 and 600 that the delay bounds. None of them is a run that is then predicted."""
+    """The constants of this machine, from three settings: one that the process bounds, one that
+    waiting bounds, and one where both take about as long."""
     import platform
 
-    busy = [run(claims, 400, 0.05) for claims in (1000, 3000)]
-    cpu = (busy[1] - busy[0]) / 2000
-    slow = [run(claims, 10, 0.05) for claims in (200, 600)]
-    each = (slow[1] - slow[0]) / 400 * 10
-    hold = max(0.0, each - 0.05 - cpu)
-    startup = max(0.0, slow[0] - 200 * each / 10)
+    turns, startups = [], []
+    for concurrency, latency, few, many in CALIBRATION:
+        first, second = run(few, concurrency, latency), run(many, concurrency, latency)
+        each = (second - first) / (many - few)
+        turns.append(each * concurrency)
+        startups.append(first - few * each)
+    cpu, hold, burst = fitted(turns)
     machine = f"{platform.machine()}, Python {platform.python_version()}, server on the same cores"
-    return Constants(round(cpu, 6), round(hold, 4), round(startup, 3), machine)
+    startup = max(0.0, statistics.median(startups))
+    return Constants(round(cpu, 6), round(hold, 4), round(burst, 2), round(startup, 3), machine)
+
+
+def fitted(turns: list[float]) -> tuple[float, float, float]:
+    """The ``cpu``, ``hold`` and ``burst`` that come nearest to the turns of `CALIBRATION`."""
+    from scipy.optimize import least_squares
+
+    def off(values: list[float]) -> list[float]:
+        guess = Constants(*values, startup=0.0)
+        settings = zip(CALIBRATION, turns, strict=True)
+        return [turn(guess, one[1], one[0]) / found - 1 for one, found in settings]
+
+    found = least_squares(off, [0.001, 0.005, 0.5], bounds=([1e-5, 0, 0], [0.1, 1, 1])).x
+    return float(found[0]), float(found[1]), float(found[2])
 
 
 def check(constants: Constants) -> bool:

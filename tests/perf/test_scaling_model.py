@@ -12,18 +12,21 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from scaling_model import (
+    CALIBRATION,
     CONSTANTS,
     PLANS,
     Constants,
     Plan,
     Prices,
     dollars,
+    fitted,
     seconds,
     tables,
     throughput,
+    turn,
 )
 
-MACHINE = Constants(cpu=0.002, hold=0.0, startup=1.0, machine="made up")
+MACHINE = Constants(cpu=0.002, hold=0.0, burst=0.5, startup=1.0, machine="made up")
 DOCS = Path(__file__).parents[2] / "docs" / "scaling.md"
 
 
@@ -35,7 +38,19 @@ def test_throughput_grows_with_calls_in_flight_up_to_what_the_process_can_do() -
     rates = [throughput(MACHINE, 0.05, count) for count in (1, 10, 100, 1000)]
     assert rates == sorted(rates)
     assert rates[1] < 10 / 0.052  # calls wait for each other
-    assert rates[3] == pytest.approx(1 / MACHINE.cpu, rel=0.01)
+    assert rates[3] == pytest.approx(1 / MACHINE.cpu, rel=0.02)
+
+
+def test_work_and_waiting_that_hide_each_other_take_the_longer_and_else_their_sum() -> None:
+    hidden, apart = replace(MACHINE, burst=0.0), replace(MACHINE, burst=1.0)
+    assert turn(hidden, 0.1, 50) == pytest.approx(0.102)
+    assert turn(apart, 0.1, 50) == pytest.approx(0.2)
+
+
+def test_the_constants_are_found_again_from_the_turns_that_they_give() -> None:
+    known = Constants(cpu=0.0012, hold=0.008, burst=0.4, startup=0.0)
+    turns = [turn(known, latency, count) for count, latency, _, _ in CALIBRATION]
+    assert fitted(turns) == pytest.approx((0.0012, 0.008, 0.4), rel=0.01)
 
 
 @pytest.mark.parametrize(

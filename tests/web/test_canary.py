@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,9 @@ def opened(gold: set[str], requests: list[str]) -> None:
         AuditorSpec(name="ada", kind="human"),
         AuditorSpec(name="judge", kind="agent", options=agent),
     )
-    assert run_rounds(spec, RUN, auditors=auditors).waiting
+    # In a thread: where browser tests ran before, this one has an event loop already.
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(run_rounds, spec, RUN, auditors=auditors).result().waiting
 
 
 def cases() -> list[CaseOpened]:
