@@ -35,8 +35,14 @@ format: .venv/dev.stamp  ## format the code and mend what can be mended
 
 perf: .venv/dev.stamp  ## measure speed, memory and survival; prints tables
 	-$(BIN)/python tests/perf/local_verifier.py
+	-$(BIN)/python tests/perf/table.py
 	-$(BIN)/python tests/perf/engine.py
 	-$(BIN)/python tests/perf/kills.py
+	-$(BIN)/python tests/perf/store.py
+	-$(BIN)/python tests/perf/telemetry.py
+	-$(BIN)/python tests/perf/grouped.py
+	-$(BIN)/python tests/perf/ray_executor.py
+	-$(BIN)/python tests/perf/scaling_model.py --check
 
 test-minimal:  ## the tests with the oldest dependencies that are allowed (needs uv)
 	tests/supply/with_versions.sh lowest-direct

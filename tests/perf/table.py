@@ -85,7 +85,7 @@ def judging(kind: str) -> Timed:
     from deepfact.run_records import VerifierSpec
     from deepfact.verifiers.base import Context, build_verifier
 
-    version = deepfact.load("deepfact-mini@1", HOME / "benchmarks")
+    version = deepfact.load("deepfact-mini@1", root=HOME / "benchmarks")
     sources = {source: version.sources[source] for source in version.sources}
 
     def once() -> float:
