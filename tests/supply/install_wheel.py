@@ -52,8 +52,14 @@ def build(folder: Path) -> Path:
 
 
 def pythons() -> list[str]:
-    """The supported Pythons on the PATH."""
-    return [found for version in SUPPORTED if (found := shutil.which(f"python{version}"))]
+    """The supported Pythons on the PATH that start."""
+    found = [shutil.which(f"python{version}") for version in SUPPORTED]
+    return [python for python in found if python and _starts(python)]
+
+
+def _starts(python: str) -> bool:
+    """Whether it is a Python, and not the stand-in of a version manager for one it does not run."""
+    return subprocess.run([python, "--version"], capture_output=True).returncode == 0
 
 
 def use(python: str, wheel: Path, folder: Path) -> list[str]:
