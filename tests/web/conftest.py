@@ -137,9 +137,10 @@ def server(begin: object, deepfact_command: str) -> Iterator[Server]:
 # --- a browser ----------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """A browser, started once."""
+    """A browser, started once for each module that asks for one. While it runs its thread has an
+    event loop, in which other tests could start neither another browser nor a loop of their own."""
     if not Path(CHROMIUM).is_file():
         pytest.skip(f"there is no {CHROMIUM}; install the distribution's package chromium")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
