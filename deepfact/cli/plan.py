@@ -61,6 +61,21 @@ def plan(
     Calls are counted: every request is rendered and looked up among the stored answers. Tokens,
     cost and time are estimates, and say how they were made.
     """
+    found = _found(config, out, root, auditors, repeat, seconds, benchmark, limit)
+    show_plan(found, as_json=as_json, workers=workers)
+
+
+def _found(
+    config: Path,
+    out: Path | None,
+    root: Path | None,
+    auditors: Path,
+    repeat: int | None,
+    seconds: float,
+    benchmark: str,
+    limit: int,
+) -> Plan:
+    """The plan of whatever kind of spec the file holds."""
     from deepfact.errors import InputError
     from deepfact.experiment_records import AbSpec
     from deepfact.plan import plan_experiment, plan_regression, plan_round
@@ -82,30 +97,28 @@ def plan(
             fix="leave them out: the spec says what is verified",
         )
     if "kind" in keys:
-        found = _of_verifier(config, benchmark, limit, out, root, seconds)
-    elif "auditors" in keys:
+        return _of_verifier(config, benchmark, limit, out, root, seconds)
+    if "auditors" in keys:
         from deepfact.auditors import read_auditors
         from deepfact.running.run_state import auditor_names
 
         rounds = read_yaml(config, RoundSpec)
-        found = plan_round(
+        return plan_round(
             rounds,
             auditors=read_auditors(auditor_names(rounds), auditors),
             folder=out or Path("results") / rounds.name,
             root=root,
             seconds_per_call=seconds,
         )
-    elif "verifier" in keys and "arms" not in keys:
+    if "verifier" in keys and "arms" not in keys:
         check = read_yaml(config, RegressSpec)
         folder = out or Path("results") / check.name
-        found = plan_regression(check, folder, root=root, seconds_per_call=seconds)
-    else:
-        spec = read_yaml(config, AbSpec)
-        if repeat is not None:
-            spec = spec.model_copy(update={"repeat": repeat})
-        folder = out or Path("results") / spec.name
-        found = plan_experiment(spec, folder, root=root, seconds_per_call=seconds)
-    show_plan(found, as_json=as_json, workers=workers)
+        return plan_regression(check, folder, root=root, seconds_per_call=seconds)
+    spec = read_yaml(config, AbSpec)
+    if repeat is not None:
+        spec = spec.model_copy(update={"repeat": repeat})
+    folder = out or Path("results") / spec.name
+    return plan_experiment(spec, folder, root=root, seconds_per_call=seconds)
 
 
 def _of_verifier(
