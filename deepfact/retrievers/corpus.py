@@ -7,6 +7,7 @@ every time. No network.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ DEPTH = 200
 """How far down each ranking a passage still counts for the fusion."""
 
 
-class CorpusRetriever:
+class CorpusRetriever(ABC):
     """What the three have in common: an index, and the sources it is of."""
 
     name = ""
@@ -58,9 +59,9 @@ class CorpusRetriever:
             for at, score in ranked
         ]
 
+    @abstractmethod
     def ranked(self, query: str, limit: int, mask: Any) -> list[tuple[int, float]]:
         """``(position, score)`` of the best passages; ``mask`` says which may be among them."""
-        raise NotImplementedError
 
 
 class BM25Corpus(CorpusRetriever):

@@ -5,6 +5,7 @@ Checks options before anything is asked; asks nothing itself.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ AROUND = 300
 """Characters of the report that are shown on either side of a claim."""
 
 
-class SteppedVerifier:
+class SteppedVerifier(ABC):
     """What verifiers that ask in several steps have in common.
 
     Args:
@@ -107,6 +108,7 @@ class SteppedVerifier:
         """The claims as they are asked about: each alone."""
         return [[claim] for claim in claims]
 
+    @abstractmethod
     def most_calls(self, claims: Sequence[Claim], longest: int) -> int:
         """Calls that a group takes at most; repeats are not counted.
 
@@ -114,15 +116,14 @@ class SteppedVerifier:
             claims: of the group.
             longest: characters of the longest document that may be read.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def first_request(self, items: Sequence[Item]) -> Request:
         """The request that a group starts with."""
-        raise NotImplementedError
 
+    @abstractmethod
     def largest_request(self, items: Sequence[Item], longest: int) -> Request:
         """A request as long as any that follows, for estimates."""
-        raise NotImplementedError
 
     # --- plans ---------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ baseline would count it as not supported, and that would turn a failure into a l
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -140,13 +141,13 @@ class FactVerifier(SteppedVerifier):
         self.traces.keep([trace_of(item, made, run.account, [item], self.kind)])
         return made
 
+    @abstractmethod
     async def split(self, run: FactRun) -> list[Fact]:
         """The facts of the claim."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def judge(self, run: FactRun, fact: Fact) -> None:
         """Search for a fact and judge it; a fact that is not to be judged is left out."""
-        raise NotImplementedError
 
     # --- plans ---------------------------------------------------------------------------
 
