@@ -26,6 +26,7 @@ from pydantic import (
     Field,
     SerializerFunctionWrapHandler,
     StringConstraints,
+    field_validator,
     model_serializer,
     model_validator,
 )
@@ -525,6 +526,12 @@ class Verdict(TaggedRecord):
     rule: str = ""
     """How the votes were counted, by name and in full."""
     prompt: PromptRef | None = None
+
+    @field_validator("scores")
+    @classmethod
+    def _in_one_order(cls, scores: dict[Label, float] | None) -> dict[Label, float] | None:
+        """A verdict read back from a journal, whose keys are sorted, is written as before."""
+        return scores if scores is None else dict(sorted(scores.items()))
 
 
 class VerificationFailure(TaggedRecord):

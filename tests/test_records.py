@@ -287,3 +287,10 @@ def test_a_run_needs_auditors_and_rounds() -> None:
 def test_a_revision_read_back_is_the_same(make: Any) -> None:
     for revision in (make.add(), make.add("c2", None), make.relabel(), make.revision("retire")):
         assert Revision.model_validate_json(revision.canonical()) == revision
+
+
+def test_a_verdict_read_back_is_written_as_before() -> None:
+    scores = {"supported": 0.5, "contradictory": 0.3, "inconclusive": 0.2}
+    verdict = records.Verdict(claim_id="c1", label="supported", scores=scores)
+    again = records.Verdict.model_validate_json(verdict.canonical())
+    assert again.model_dump_json() == verdict.model_dump_json()
