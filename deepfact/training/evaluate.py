@@ -4,8 +4,11 @@
 
 Every claim goes through `LocalVerifier.verify` as anybody's would; scores are those of
 `deepfact.core.metrics`. The majority row gives each set's most frequent label, which is the
-strongest constant there is, and which no verifier knows beforehand. ``local`` reads the cited
-sources alone; ``local, x``, on deepfact's own benchmark, also searches the others for what is at
+strongest constant there is, and which no verifier knows beforehand. ``local, shares told`` is told
+as much: how often each label occurs in the set (in a two-way set, how often supported does; the
+rest is split as in the fit). The other two baselines compare one score with a fixed threshold and
+give no probability that shares could correct. ``local`` reads the cited sources alone, and is told
+nothing; ``local, x``, on deepfact's own benchmark, also searches the others for what is at
 odds with them. What is read of each set, and which of them training has seen, is in `measured`.
 
 The table is that of docs/local-verifier.md; ``--short`` prints that of the README. ``--update``
@@ -33,6 +36,7 @@ from deepfact.store.files import read_text, write_text
 from deepfact.training.measured import MeasuredSet, read_sets
 from deepfact.verifiers.base import Context
 from deepfact.verifiers.local import LocalVerifier
+from deepfact.verifiers.local.model import shipped_weights
 from deepfact.verifiers.trivial import MajorityVerifier, OverlapVerifier, RetrievalVerifier
 
 Judge = Callable[[Claim, Context], Outcome]
@@ -56,11 +60,24 @@ def judges(measured: MeasuredSet) -> dict[str, Judge]:
     crosschecked = {"local, x": LocalVerifier(crosscheck=300).verify} if measured.strata else {}
     return {
         "local": LocalVerifier().verify,
+        "local, shares told": LocalVerifier(shares=shares_of(measured)).verify,
         **crosschecked,
         "majority": MajorityVerifier(commonest).verify,
         "overlap": OverlapVerifier().verify,
         "retrieval": RetrievalVerifier().verify,
     }
+
+
+def shares_of(measured: MeasuredSet) -> dict[Label, float]:
+    """The share of each label in a set's key, none of them 0; where only supported is known apart,
+    the rest as in the fit."""
+    counts = Counter(measured.key.values())
+    shares = {label: max(counts[label], 0.5) / counts.total() for label in Label}
+    if measured.two_way:
+        prior = shipped_weights().prior
+        rest = (1 - shares[Label.SUPPORTED]) / (1 - prior[Label.SUPPORTED])
+        shares |= {label: rest * prior[label] for label in Label if label is not Label.SUPPORTED}
+    return {label: share / sum(shares.values()) for label, share in shares.items()}
 
 
 def measure(measured: MeasuredSet, name: str, judge: Judge) -> tuple[ScoreSheet, float]:

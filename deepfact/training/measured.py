@@ -14,6 +14,9 @@
   beside it. The public files hold the annotated supporting sentences only, so this is easier
   than reading the article; a claim without any supporting sentence has nothing to read and
   counts as unverified.
+- AVeriTeC dev: the questions and answers that annotators wrote down of web pages; refuted is
+  contradictory, and conflicting or not enough evidence inconclusive. For non-commercial use: it is
+  measured where its folder is, and nothing is ever fitted on it.
 - A benchmark of deepfact's own, against its author's key.
 
 Training reads none of them but ExpertQA. A search is by words (``bm25``), and, where the extra
@@ -28,7 +31,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Callable, Iterator, Mapping, Sequence
 
-from deepfact.importers import expertqa, factcheck_bench, scifact
+from deepfact.importers import averitec, expertqa, factcheck_bench, scifact
 from deepfact.importers.base import Imported
 from deepfact.records import Claim, Label, Source
 from deepfact.retrievers.citing import citing
@@ -72,6 +75,7 @@ def read_sets(
         (data / "factcheck-bench", _factcheck_bench, True, True),
         (data / "expertqa", _expertqa, False, True),
         (data / "wice", _wice, True, False),
+        (data / "averitec" / "nc", _averitec, True, False),
     ]
     for folder, reader, cited, found in readers:
         if not folder.is_dir():
@@ -102,6 +106,10 @@ def _factcheck_bench(folder: Path) -> MeasuredSet:
 
 def _expertqa(folder: Path) -> MeasuredSet:
     return _imported("ExpertQA (not held out)", expertqa.read(folder, when=_WHEN))
+
+
+def _averitec(folder: Path) -> MeasuredSet:
+    return _imported("AVeriTeC dev, answers", averitec.read(folder, when=_WHEN))
 
 
 def _imported(name: str, imported: Imported) -> MeasuredSet:

@@ -88,7 +88,7 @@ def examples(data: Path, practice: Path, rng: random.Random) -> list[Example]:
 
 
 def practice_cases(folder: Path) -> list[Example]:
-    """The claims of deepfact-practice; their group is the report that they stood in."""
+    """The claims of a benchmark of this project; their group is the report that they stood in."""
     store = BenchmarkStore(folder)
     version, key = store.load(), store.key("author")
     sources = {source: version.sources[source] for source in version.sources}

@@ -9,8 +9,10 @@ in how much a claim of deepfact-practice counts beside the rest and in how stron
 are held back. Each is tried on reports of deepfact-practice that it was not fitted on, and, two
 ways, on the really judged claims of the one public set when fitted without that set. The one with
 the best sum of accuracy and macro-F1 on the first, and macro-F1 on the second, is fitted on
-everything and written as JSON. The same data, seed, and versions of numpy and scipy give the same
-file. See `sets` for the mixture and its licences.
+everything and written as JSON. The temperature for label shares told is that of the least log loss
+on each public set, when fitted without it, and on deepfact-drill, which no fit sees. The same data,
+seed, and versions of numpy and scipy give the same file. See `sets` for the mixture and its
+licences.
 
 Contradictory cases in which the comparison finds nothing to name are left out of the fit: the
 verifier may not conclude so there, whatever the model says.
@@ -28,7 +30,7 @@ from typing import Any, Sequence
 
 from deepfact.records import Label
 from deepfact.store.files import write_text
-from deepfact.training.sets import SETS, Example, examples
+from deepfact.training.sets import SETS, Example, examples, practice_cases
 from deepfact.verifiers.base import Context
 from deepfact.verifiers.local.features import NAMES, SENSE, features
 from deepfact.verifiers.local.model import (
@@ -48,6 +50,8 @@ before any measurement, since the mixture's own shares are ours to choose."""
 REAL_WEIGHT = 0.25
 """What a really judged claim counts beside one that was made: its label is noisier (one
 annotator, and "inaccurately cited" for several faults)."""
+TEMPERATURES = (1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)
+DRILL = Path(__file__).parents[2] / "benchmarks" / "deepfact-drill"
 PRACTICE = Path(__file__).parents[2] / "benchmarks" / "deepfact-practice"
 SHIPPED = Path(__file__).parents[1] / "verifiers" / "local" / WEIGHTS
 
@@ -194,7 +198,15 @@ def _rounded(values: Any) -> tuple[float, ...]:
 def guesses(model: Linear, table: Table, chosen: Any) -> list[int]:
     """The label numbers that the verifier would conclude, by `concluded`."""
     parts = Weights(
-        about="", seed=0, scipy="", features=NAMES, labels=LABELS, training=(), model=model
+        about="",
+        seed=0,
+        scipy="",
+        features=NAMES,
+        labels=LABELS,
+        training=(),
+        model=model,
+        prior=PRIOR,
+        temperature=1.0,
     )
     return [
         LABELS.index(concluded(parts.probabilities(row), nameable=bool(can)))
@@ -228,18 +240,56 @@ def cross_validate(table: Table, candidate: Candidate) -> dict[str, float]:
     return {key: round(float(value), 4) for key, value in measures.items()}
 
 
+def log_losses(table: Table, drill: Table, candidate: Candidate) -> dict[str, float]:
+    """Temperature -> mean log loss over the public sets, each judged by a fit without it, and the
+    drill, judged by the fit on everything, when each set's own label shares are told."""
+    import numpy as np
+
+    prior = np.array([PRIOR[label] for label in LABELS])
+    judged = [(fit(table, table.fitted, candidate), drill.rows, drill.target, False)]
+    for origin in sorted(set(table.set[table.kind == "real"])):
+        chosen = (table.kind == "real") & (table.set == origin)
+        model = fit(table, (table.set != origin) & table.fitted, candidate)
+        judged.append((model, table.rows[chosen], table.target[chosen], True))
+    losses: dict[str, list[float]] = {}
+    for model, rows, truth, two_way in judged:
+        found = probabilities(model, rows)
+        shares = np.array([(truth == at).mean() for at in range(len(LABELS))])
+        if two_way:
+            shares[1:] = (1 - shares[0]) * prior[1:] / prior[1:].sum()
+        for temperature in TEMPERATURES:
+            odds = shares * (found / prior) ** (1 / temperature)
+            odds /= odds.sum(axis=1, keepdims=True)
+            right = odds[np.arange(len(truth)), truth]
+            if two_way:
+                right = np.where(truth == 0, odds[:, 0], 1 - odds[:, 0])
+            losses.setdefault(f"{temperature:g}", []).append(float(-np.log(right + 1e-12).mean()))
+    return {key: round(sum(each) / len(each), 4) for key, each in losses.items()}
+
+
+def probabilities(model: Linear, rows: Any) -> Any:
+    """The probability of each label for each row."""
+    import numpy as np
+
+    raw = np.array([model.raw(row) for row in rows])
+    odds = np.exp(raw - raw.max(axis=1, keepdims=True))
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
 def train(data: Path, practice: Path = PRACTICE, seed: int = SEED) -> Weights:
     """The weights for a data folder and a seed."""
     cases = examples(data, practice, random.Random(seed))  # noqa: S311
-    return weights_of(table_of(cases), Counter(case.set for case in cases), seed)
+    drill = table_of(practice_cases(DRILL))
+    return weights_of(table_of(cases), drill, Counter(case.set for case in cases), seed)
 
 
-def weights_of(table: Table, counts: Counter[str], seed: int) -> Weights:
-    """The weights of the best candidate on a table."""
+def weights_of(table: Table, drill: Table, counts: Counter[str], seed: int) -> Weights:
+    """The weights of the best candidate on a table, with the temperature that the drill needs."""
     import scipy
 
     scores = {each.name: cross_validate(table, each) for each in CANDIDATES}
     best = max(CANDIDATES, key=lambda each: sum(scores[each.name].values()))
+    losses = log_losses(table, drill, best)
     return Weights(
         about=f"Weights of the local verifier; made by deepfact.training.train ({best.name})",
         seed=seed,
@@ -250,7 +300,9 @@ def weights_of(table: Table, counts: Counter[str], seed: int) -> Weights:
             TrainingSet(name=name, licence=licence, rows=counts[name], what=what)
             for name, (licence, what) in SETS.items()
         ),
-        cross_validation=scores,
+        prior=PRIOR,
+        temperature=float(min(losses, key=lambda each: losses[each])),
+        cross_validation={**scores, "log loss by temperature": losses},
         model=fit(table, table.fitted, best),
     )
 

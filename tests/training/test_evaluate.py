@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,16 @@ import pytest
 from deepfact.errors import InputError
 from deepfact.records import Label
 from deepfact.training import evaluate, measured
-from deepfact.training.evaluate import PLACE, measure_all, put_into, table_row, tables_of
+from deepfact.training.evaluate import (
+    PLACE,
+    measure_all,
+    put_into,
+    shares_of,
+    table_row,
+    tables_of,
+)
 from deepfact.training.measured import DOCUMENTS, MeasuredSet, read_sets, searched
+from deepfact.verifiers.local.model import shipped_weights
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTED = ROOT / "docs" / "local-verifier.md"
@@ -39,6 +48,19 @@ def test_a_search_gives_claims_what_bears_on_them(
     assert found.name == "small, found by bm25" and small.claims[0].cites != found.claims[0].cites
 
 
+def test_the_verifier_that_is_told_shares_is_told_the_key_of_the_set(small: MeasuredSet) -> None:
+    key = {"c1": Label.SUPPORTED, "c2": Label.INCONCLUSIVE}
+    shares = shares_of(replace(small, key=key))
+    assert shares[Label.SUPPORTED] == shares[Label.INCONCLUSIVE] > shares[Label.CONTRADICTORY] > 0
+    assert sum(shares.values()) == pytest.approx(1.0)
+    two_way = shares_of(replace(small, key=key, two_way=True))
+    prior = shipped_weights().prior
+    assert two_way[Label.SUPPORTED] == pytest.approx(0.5)
+    assert two_way[Label.CONTRADICTORY] / two_way[Label.INCONCLUSIVE] == pytest.approx(
+        prior[Label.CONTRADICTORY] / prior[Label.INCONCLUSIVE]
+    )
+
+
 def test_a_document_is_updated_in_its_places_alone(small: MeasuredSet) -> None:
     sheets = [sheet for sheet, _ in measure_all([small])]
     before = (
@@ -51,7 +73,7 @@ def test_a_document_is_updated_in_its_places_alone(small: MeasuredSet) -> None:
         f"b\n<!-- measured: short -->\n{tables['short']}<!-- end -->\n"
     )
     assert put_into(after, sheets) == after
-    assert tables["full"].count("| small |") == 4 and tables["short"].count("| small |") == 1
+    assert tables["full"].count("| small |") == 5 and tables["short"].count("| small |") == 1
     for text in ("no place", "<!-- measured: long -->\n<!-- end -->\n"):
         with pytest.raises(InputError, match="no place"):
             put_into(text, sheets)
@@ -72,7 +94,7 @@ def test_the_command_prints_and_updates(
     document.write_text("<!-- measured: short -->\n<!-- end -->\n", "utf-8")
     words = ["--data", "x", "--update", str(document), "--json", str(tmp_path / "s.json")]
     assert evaluate.main(words) == 0
-    assert capsys.readouterr().out.count("| small |") == 4
+    assert capsys.readouterr().out.count("| small |") == 5
     assert "| small |" in document.read_text("utf-8") and (tmp_path / "s.json").is_file()
     assert evaluate.main(["--data", "x", "--short"]) == 0
     assert capsys.readouterr().out.count("| small |") == 1

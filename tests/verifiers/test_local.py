@@ -31,7 +31,7 @@ from deepfact.verifiers.local.model import (
     shipped_weights,
     weights_json,
 )
-from deepfact.verifiers.local.verifier import concluded
+from deepfact.verifiers.local.verifier import concluded, likeliest
 
 REPORT = Source.create(
     title="Halden Optics, second-quarter 2031 results",
@@ -189,14 +189,71 @@ def test_no_contradiction_without_words_to_name() -> None:
     sure = {Label.SUPPORTED: 0.05, Label.CONTRADICTORY: 0.9, Label.INCONCLUSIVE: 0.05 + 1e-9}
     assert concluded(sure, nameable=True) is Label.CONTRADICTORY
     assert concluded(sure, nameable=False) is Label.INCONCLUSIVE
+    assert likeliest(sure, nameable=False) is Label.INCONCLUSIVE
     close = {Label.SUPPORTED: 0.3, Label.CONTRADICTORY: 0.45, Label.INCONCLUSIVE: 0.25}
     assert concluded(close, nameable=True) is Label.SUPPORTED
+    assert likeliest(close, nameable=True) is Label.CONTRADICTORY
+    assert likeliest(close, nameable=False) is Label.SUPPORTED
+
+
+def shares(supported: float, contradictory: float, inconclusive: float) -> dict[Label, float]:
+    return dict(zip(Label, (supported, contradictory, inconclusive), strict=True))
+
+
+def test_label_shares_told_correct_the_probabilities_by_bayes_rule() -> None:
+    weights = shipped_weights().model_copy(update={"temperature": 1.0})
+    said = shares(0.5, 0.2, 0.3)
+    assert weights.told(said, weights.prior) == pytest.approx(said)
+    told = weights.model_copy(update={"prior": shares(0.25, 0.25, 0.5)}).told(
+        said, shares(0.1, 0.1, 0.8)
+    )
+    odds = [0.5 / 0.25 * 0.1, 0.2 / 0.25 * 0.1, 0.3 / 0.5 * 0.8]
+    assert list(told.values()) == pytest.approx([each / sum(odds) for each in odds])
+    tempered = weights.model_copy(update={"temperature": 1e9}).told(said, shares(0.1, 0.1, 0.8))
+    assert tempered == pytest.approx(shares(0.1, 0.1, 0.8)), "no evidence leaves the shares"
+
+
+def test_label_shares_move_a_close_verdict_and_no_unnameable_one() -> None:
+    text = "Halden Optics had revenue of $48.2 million in the second quarter of 2031."
+    mostly, rarely = shares(0.9, 0.05, 0.05), shares(0.0002, 0.9996, 0.0002)
+    assert judge(text, shares=mostly).label is Label.SUPPORTED
+    wary = judge(text, shares=rarely)
+    assert wary.label is not Label.CONTRADICTORY or wary.contradictions
+    untold, told = judge(text).scores, judge(text, shares=mostly).scores
+    assert untold is not None and told is not None
+    assert told[Label.SUPPORTED] > untold[Label.SUPPORTED]
+    assert sum(told.values()) == pytest.approx(1.0, abs=1e-5)
+    nothing = judge("The navy awarded a contract for periscopes to a rival.", shares=mostly)
+    assert nothing.label in (Label.SUPPORTED, Label.INCONCLUSIVE)
+    assert judge("数字は増えた。", shares=mostly).label is Label.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {Label.SUPPORTED: 1.0},
+        shares(0.5, 0.5, 0.5),
+        shares(1.2, -0.1, -0.1),
+        shares(0.5, 0.5, 0.0),
+        shares(float("nan"), 0.5, 0.5),
+    ],
+)
+def test_shares_that_are_none_are_refused(wrong: dict[Label, float]) -> None:
+    with pytest.raises(InputError, match="shares of the three labels"):
+        LocalVerifier(shares=wrong)
 
 
 def test_built_by_its_spec() -> None:
     spec = VerifierSpec(kind="local", options={"scope": "all", "passages": 3})
     verifier = build_verifier(spec)
     assert isinstance(verifier, LocalVerifier) and verifier.passages == 3
+    told = {"supported": 0.7, "contradictory": 0.1, "inconclusive": 0.2}
+    verifier = build_verifier(VerifierSpec(kind="local", options={"shares": told}))
+    assert isinstance(verifier, LocalVerifier) and verifier.shares == shares(0.7, 0.1, 0.2)
+    for bad in ({"true": 0.7}, {**told, "supported": "most"}, {**told, "supported": 0.9}):
+        with pytest.raises(InputError, match="shares"):
+            build_verifier(VerifierSpec(kind="local", options={"shares": bad}))
     with pytest.raises(ConfigError, match="scope"):
         build_verifier(VerifierSpec(kind="local", options={"scope": "everything"}))
 

@@ -10,7 +10,7 @@ import json
 import math
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any, Literal, Sequence
+from typing import Any, Literal, Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -62,6 +62,10 @@ class Weights(_Part):
     """Version of scipy that fitted it."""
     features: tuple[str, ...]
     labels: tuple[Label, ...]
+    prior: dict[Label, float]
+    """The label shares that the fit took for granted."""
+    temperature: float = Field(gt=0)
+    """What the evidence is divided by where label shares are told; see `told`."""
     training: tuple[TrainingSet, ...]
     cross_validation: dict[str, dict[str, float]] = {}
     """Candidate -> measure -> value, on the training data only."""
@@ -73,6 +77,21 @@ class Weights(_Part):
         top = max(raw)
         odds = [math.exp(value - top) for value in raw]
         return {label: value / sum(odds) for label, value in zip(self.labels, odds, strict=True)}
+
+    def told(
+        self, probabilities: Mapping[Label, float], shares: Mapping[Label, float]
+    ) -> dict[Label, float]:
+        """The probabilities where the labels are known to have other shares than in the fit.
+
+        Bayes' rule, ``p'(y|x) ~ shares(y) (p(y|x) / prior(y)) ** (1 / temperature)``: Saerens,
+        Latinne and Decaestecker, Neural Computation 14(1), 2002; Elkan, IJCAI 2001. The
+        temperature takes back that the fit trusts its evidence more than it may elsewhere.
+        """
+        odds = {
+            label: shares[label] * (value / self.prior[label]) ** (1 / self.temperature)
+            for label, value in probabilities.items()
+        }
+        return {label: value / sum(odds.values()) for label, value in odds.items()}
 
 
 def parse_weights(text: str, *, where: str, features: Sequence[str]) -> Weights:

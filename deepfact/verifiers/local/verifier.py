@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Literal, Mapping
 
+from deepfact.errors import InputError
 from deepfact.reading.compare import Comparison, compare
 from deepfact.reading.crosscheck import AT_ODDS, crosscheck
 from deepfact.reading.findings import Finding, Status
@@ -41,6 +42,8 @@ NAMEABLE = 0.3
 """How strong a dispute must be for its words to be named as wrong."""
 REFUTES = 0.5
 """Probability that a contradiction must exceed."""
+SLACK = 1e-6
+"""What the sum of label shares may be off."""
 
 
 class LocalVerifier:
@@ -57,6 +60,13 @@ class LocalVerifier:
         crosscheck: sources of a benchmark up to which all of them are searched for what is at odds
             with the cited ones; 0 for never. For collections about one matter: where documents are
             about different things, their figures are at odds only by the look of it.
+        shares: how often each label is expected (the class prior), where that is known, as by a
+            sample judged by hand: three positive numbers whose sum is 1. The probabilities are
+            then corrected for it, and the likeliest label is given, since what a wrong label costs
+            is no longer guessed; still none is called contradictory without words to name.
+
+    Raises:
+        InputError: shares that are none.
     """
 
     name = "local"
@@ -67,10 +77,12 @@ class LocalVerifier:
         passages: int = 5,
         libraries: int = 64,
         crosscheck: int = 0,
+        shares: dict[Label, float] | None = None,
     ) -> None:
         self.scope = scope
         self.passages = max(1, passages)
         self.crosscheck = crosscheck
+        self.shares = None if shares is None else _checked(shares)
         self._kept: OrderedDict[tuple[str, ...], Library] = OrderedDict()
         self._limit = max(1, libraries)
         self._shared: tuple[Mapping[str, Source], Library] | None = None
@@ -131,7 +143,11 @@ class LocalVerifier:
     def _conclude(self, claim: Claim, comparison: Comparison) -> Verdict:
         scores = shipped_weights().probabilities(features(comparison))
         disputed = nameable_dispute(comparison)
-        label = concluded(scores, nameable=disputed is not None)
+        if self.shares is None:
+            label = concluded(scores, nameable=disputed is not None)
+        else:
+            scores = shipped_weights().told(scores, self.shares)
+            label = likeliest(scores, nameable=disputed is not None)
         if comparison.best is None or comparison.best[1].near == 0.0:
             label = Label.INCONCLUSIVE  # nothing in common: there is nothing to weigh
         if label is not Label.CONTRADICTORY:
@@ -163,6 +179,28 @@ def concluded(scores: Mapping[Label, float], *, nameable: bool) -> Label:
         return Label.CONTRADICTORY
     supported = scores[Label.SUPPORTED] > scores[Label.INCONCLUSIVE]
     return Label.SUPPORTED if supported else Label.INCONCLUSIVE
+
+
+def likeliest(scores: Mapping[Label, float], *, nameable: bool) -> Label:
+    """The likeliest label; of the other two when the disputed words cannot be named."""
+    open_to = [each for each in scores if nameable or each is not Label.CONTRADICTORY]
+    return max(open_to, key=lambda each: scores[each])
+
+
+def _checked(shares: Mapping[Label, float]) -> dict[Label, float]:
+    """Label shares as given, when they are some."""
+    if (
+        set(shares) != set(Label)
+        or not all(0 < share < 1 for share in shares.values())
+        or abs(sum(shares.values()) - 1) > SLACK
+    ):
+        said = ", ".join(f"{label}: {share:g}" for label, share in shares.items())
+        raise InputError(
+            f"these are no shares of the three labels: {said or 'none'}",
+            where="local verifier, option 'shares'",
+            fix="give supported, contradictory and inconclusive a number above 0 each, sum 1",
+        )
+    return dict(shares)
 
 
 def nameable_dispute(comparison: Comparison) -> Finding | None:
