@@ -28,8 +28,12 @@ ABBREVIATIONS = frozenset(_ABBREVIATED.split())
 BEFORE_NUMBER = frozenset(("no", "nr", "fig", "art", "vol", "ch", "sec", "pp", "p", "eq", "ref"))
 """Abbreviations only when a number follows ("No. 7", but "The answer is no. It ...")."""
 
+AFTER_NUMBER = frozenset(("ms", "min", "sec"))
+"""Units, no abbreviations, after a number: "took 38 ms. The second", but "Ms. Lind"."""
+
 _STOP = re.compile(r"[.!?…]+[\"'”’)\]»]*(?=\s|$)|[。！？]+")
 _BREAK = re.compile(r"\n[ \t]*\n\s*|\n(?=[ \t]*(?:[-*•‣–#|>]|\d{1,3}[.)])[ \t])")
+_NUMBER_BEFORE = re.compile(r"\d\s*[^\W\d]+$")
 _HEADING_END = re.compile(r"\n")
 
 
@@ -98,6 +102,8 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     word = last.strip("\"'“”‘’([{").lower()
     if word in BEFORE_NUMBER and following[0].isdigit():
         return False
+    if word in AFTER_NUMBER and following[0].isupper() and _NUMBER_BEFORE.search(before):
+        return True
     if word in ABBREVIATIONS and word not in ("no",):
         return False
     if len(word) == 1 and word.isalpha():
