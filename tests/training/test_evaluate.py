@@ -109,6 +109,7 @@ def documented(name: str) -> list[str]:
 CHECKED = (
     "SciFact dev, cited", "SciFact dev, found by bm25", "Factcheck-Bench, cited",
     "Factcheck-Bench, found by bm25", "ExpertQA (not held out), found by bm25", "WiCE (2-way)",
+    "AVeriTeC dev, answers",
     "deepfact-mini@1, author's key",
 )  # fmt: skip
 
