@@ -28,7 +28,7 @@ ABOUT = 0.35
 """Share of a claim's letter groups that a quote with its neighbours needs to dispute it at all."""
 OWN = 0.12
 """Share that quotes need in their own words, whatever stands next to them."""
-ARGUED = 0.45
+ARGUED = 0.6
 """What a dispute counts that quotes what is about the claim, where this reading sees no difference:
 it knows no arithmetic and no paraphrase."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")

@@ -35,7 +35,7 @@ TEXT = (
     "March. The harbour board did not approve a second pier."
 )
 SOURCE = Source.create(title="Harbour report", text=TEXT)
-PRACTICE = Path(__file__).parents[2] / "benchmarks" / "deepfact-practice"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 def side(label: Label, quote: str = "", disputed: str = "") -> Position:
@@ -129,10 +129,16 @@ def noisy(entries: list[Entry], key: dict[str, Label], rng: random.Random) -> li
     return out
 
 
-def test_on_practice_with_wrong_labels_it_mends_more_than_it_breaks() -> None:
-    """The margin was chosen on deepfact-practice, and the verifier that challenges was fitted on
-    it: this shows the direction of the loop, not how good either is elsewhere."""
-    store = BenchmarkStore(PRACTICE)
+@pytest.mark.parametrize(
+    ("name", "at_least", "times"), [("deepfact-practice", 8, 3.0), ("deepfact-drill", 15, 0.65)]
+)
+def test_of_wrong_labels_it_mends_and_of_right_ones_it_breaks(
+    name: str, at_least: int, times: float
+) -> None:
+    """The constants were chosen on both sets, and the verifier that challenges was fitted on the
+    first: this shows the direction of the loop, not how good either is elsewhere. On the second,
+    where the challenger is mostly wrong, the auditor still breaks more than it mends."""
+    store = BenchmarkStore(BENCHMARKS / name)
     version = store.load()
     key = {claim_id: entry.label for claim_id, entry in store.key("author").items()}
     context = Context(sources=version.sources)
@@ -155,5 +161,5 @@ def test_on_practice_with_wrong_labels_it_mends_more_than_it_breaks() -> None:
                 counts[
                     "mended" if chosen is right else "broken" if incumbent is right else "-"
                 ] += 1
-    assert counts["mended"] >= 8
-    assert counts["mended"] > 3 * counts["broken"]
+    assert counts["mended"] >= at_least
+    assert counts["mended"] > times * counts["broken"]
