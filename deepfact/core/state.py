@@ -54,12 +54,21 @@ class Outline(NamedTuple):
     domain: str
 
 
+class Columns(NamedTuple):
+    """The outlines of all live claims, in order: a list for each of their fields."""
+
+    claim_ids: list[str]
+    labels: list[Label | None]
+    reports: list[str]
+    domains: list[str]
+
+
 class StoredEntries(Mapping[str, Entry]):
     """Entries that lie in files. What is asked of all of them at once is known without reading
     each, so that a million of them need not be in memory."""
 
     @abstractmethod
-    def outlines(self) -> Iterator[Outline]:
+    def columns(self) -> Columns:
         """The live entries in outline, in order."""
 
     @abstractmethod
@@ -67,8 +76,8 @@ class StoredEntries(Mapping[str, Entry]):
         """The live entries, in order, read one after another."""
 
     @abstractmethod
-    def digests(self) -> Iterator[tuple[str, bytes]]:
-        """Claim id and entry hash (32 bytes) of every entry, in order."""
+    def hash_lines(self) -> list[str]:
+        """See `State.state_hash`; in any order."""
 
     @abstractmethod
     def digest(self, claim_id: str) -> bytes | None:
@@ -97,11 +106,18 @@ class State:
 
     def outlines(self) -> Iterator[Outline]:
         """The live entries in outline, in order."""
+        return map(Outline._make, zip(*self.columns(), strict=True))
+
+    def columns(self) -> Columns:
+        """The live entries in outline, in order, by field: cheap for a million of them."""
         if isinstance(self.entries, StoredEntries):
-            return self.entries.outlines()
-        return (
-            Outline(entry.claim.id, entry.label, entry.claim.report, entry.claim.domain)
-            for entry in self
+            return self.entries.columns()
+        live = list(self)
+        return Columns(
+            [entry.claim.id for entry in live],
+            [entry.label for entry in live],
+            [entry.claim.report for entry in live],
+            [entry.claim.domain for entry in live],
         )
 
     @property
@@ -113,7 +129,7 @@ class State:
     def state_hash(self) -> str:
         """``sha256`` over the sorted lines ``claim id, tab, entry hash``."""
         if isinstance(self.entries, StoredEntries):
-            lines = [f"{claim_id}\tsha256:{d.hex()}\n" for claim_id, d in self.entries.digests()]
+            lines = self.entries.hash_lines()
         else:
             lines = [f"{claim_id}\t{e.entry_hash()}\n" for claim_id, e in self.entries.items()]
         lines.sort()

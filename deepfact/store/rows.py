@@ -13,11 +13,11 @@ from bisect import bisect_right
 from collections.abc import Iterator, KeysView
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import accumulate
+from itertools import accumulate, compress
 from pathlib import Path
 from typing import BinaryIO
 
-from deepfact.core.state import Entry, Outline, StoredEntries, revised
+from deepfact.core.state import Columns, Entry, StoredEntries, revised
 from deepfact.errors import IntegrityError
 from deepfact.records import Counts, Revision, RevisionKind
 from deepfact.store.files import parse_record
@@ -25,6 +25,8 @@ from deepfact.store.index import KINDS, LABELS, RETIRED, Index
 
 _ADD = KINDS.index(RevisionKind.ADD)
 _ANNOTATES = {KINDS.index(RevisionKind.RELABEL), KINDS.index(RevisionKind.RERATIONALE)}
+_LABEL_OF = dict(enumerate(LABELS)) | {RETIRED | at: label for at, label in enumerate(LABELS)}
+_IS_LIVE = bytes(not standing & RETIRED for standing in range(256))
 _OPEN_FILES = 16
 _BLOCK = 16
 """Rows that are compared at once."""
@@ -137,11 +139,32 @@ class Rows(StoredEntries):
             self._revisions += count
             self._spread = None
             return
+        added = _ADD in index.kinds  # row by row: what follows may be about one that is new
+        (self._put_each if added else self._put_all)(index)
+
+    def _put_each(self, index: Index) -> None:
+        """Go on by the revisions of an index, one after another."""
         entries = bytes(index.entries)
         for at, (claim_id, kind, standing) in enumerate(
             zip(index.ids, index.kinds, index.standings, strict=True)
         ):
             self._put(claim_id, kind, standing, entries[32 * at : 32 * at + 32])
+
+    def _put_all(self, index: Index) -> None:
+        """As `_put_each`, at once, where no claim is new. A claim's last revision holds."""
+        import numpy as np
+
+        rows = np.fromiter(map(self._at.__getitem__, index.ids), np.int64, len(index.ids))
+        kinds = np.frombuffer(index.kinds, np.uint8)
+        notes = np.isin(kinds, list(_ANNOTATES))
+        numbers = np.arange(self._revisions, self._revisions + len(rows))
+        np.frombuffer(self._notes, np.uint32)[rows[notes]] = numbers[notes]
+        np.frombuffer(self._standings, np.uint8)[rows] = np.frombuffer(index.standings, np.uint8)
+        entries = np.frombuffer(index.entries, np.uint8).reshape(-1, 32)
+        np.frombuffer(self._digests, np.uint8).reshape(-1, 32)[rows] = entries
+        self._revisions += len(rows)
+        if not notes.all():
+            self._spread = None
 
     def _put(self, claim_id: str, kind: int, standing: int, entry: bytes) -> None:
         number = self._revisions
@@ -193,11 +216,13 @@ class Rows(StoredEntries):
             if not standing & RETIRED:
                 yield self._entry(row)
 
-    def digests(self) -> Iterator[tuple[str, bytes]]:
-        """Claim id and entry hash of every entry, in order."""
-        digests = bytes(self._digests)
-        for row, claim_id in enumerate(self._ids):
-            yield claim_id, digests[32 * row : 32 * row + 32]
+    def hash_lines(self) -> list[str]:
+        """See `deepfact.core.state.State.state_hash`; in the order in which claims were added."""
+        digits = bytes(self._digests).hex()
+        ends = range(0, len(digits), 64)
+        return [
+            f"{i}\tsha256:{digits[at : at + 64]}\n" for i, at in zip(self._ids, ends, strict=True)
+        ]
 
     def digest(self, claim_id: str) -> bytes | None:
         """The entry hash of one claim; None when it is not there."""
@@ -219,25 +244,18 @@ class Rows(StoredEntries):
             if self.digest(claim_id) != then.digest(claim_id):
                 yield claim_id
 
-    def outlines(self) -> Iterator[Outline]:
+    def columns(self) -> Columns:
         """The live entries in outline, in order."""
+        found = Columns([], [], [], [])
         for part, start, stop in self._stretches():
+            places = [at - part.first for at in self._claims[start:stop]]
             standings = self._standings[start:stop]
-            index, places = part.index, [at - part.first for at in self._claims[start:stop]]
-            columns = zip(
-                self._ids[start:stop],
-                [LABELS[standing & ~RETIRED] for standing in standings],
-                map(index.reports.__getitem__, places),
-                map(index.domains.__getitem__, places),
-                strict=True,
-            )
-            outlines = map(Outline._make, columns)
-            retired = [standing & RETIRED for standing in standings]
-            yield from (
-                (one for one, gone in zip(outlines, retired, strict=True) if not gone)
-                if any(retired)
-                else outlines
-            )
+            live = standings.translate(_IS_LIVE)
+            found.claim_ids.extend(compress(self._ids[start:stop], live))
+            found.labels.extend(compress(map(_LABEL_OF.__getitem__, standings), live))
+            found.reports.extend(compress(map(part.index.reports.__getitem__, places), live))
+            found.domains.extend(compress(map(part.index.domains.__getitem__, places), live))
+        return found
 
     def counts(self) -> Counts:
         """See `deepfact.core.state.State.counts`."""
