@@ -163,9 +163,10 @@ def key_of(version: BenchmarkVersion, key: str = "") -> tuple[dict[str, Label], 
     Raises:
         BenchmarkError: the benchmark has no such key.
     """
-    outlines = list(version.state.outlines())
-    reports = {one.claim_id: one.report for one in outlines}
-    truth = {one.claim_id: one.label for one in outlines if one.label is not None}
+    columns = version.state.columns
+    reports = dict(zip(columns.claim_ids, columns.reports, strict=True))
+    labelled = zip(columns.claim_ids, columns.labels, strict=True)
+    truth = {claim_id: label for claim_id, label in labelled if label is not None}
     if key:
         known = version.store.key(key)
         if not known:

@@ -149,7 +149,7 @@ def score(
     )  # fmt: skip
     asked.check()
     version = api.load(benchmark, root=root)
-    claims = [one.claim_id for one in version.state.outlines()]
+    claims = version.state.columns.claim_ids
     read = read_answers(verdicts, claims, labels=labels, encoding=encoding)
     sheet = api.score_answers(version, read.answers, key=key, name=verdicts.stem)
     measured = score_calibration.measure(asked, version, root)

@@ -119,11 +119,14 @@ def measure(asked: Asked, version: BenchmarkVersion, root: Path | None) -> Measu
     from deepfact.importers.scores import read_scores
     from deepfact.reports.score_report import ChosenThreshold
 
-    key, _ = api.key_of(version, asked.key)
-    scores = read_scores(asked.verdicts, key, encoding=asked.encoding)
+    claims = version.state.columns.claim_ids
+    scores = read_scores(asked.verdicts, claims, encoding=asked.encoding)
     chosen = _chosen(asked, version, root)
-    if chosen is not None and not scores:
-        raise _no_scores(asked.verdicts)
+    if not scores:
+        if chosen is not None:
+            raise _no_scores(asked.verdicts)
+        return Measured((), None)
+    key, _ = api.key_of(version, asked.key)
     return Measured(
         calibrated=calibrated(key, scores),
         threshold=None

@@ -7,7 +7,7 @@ when a score is asked for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Hashable, Mapping, Sequence
 
 from deepfact.records import Label, Outcome, Verdict
 from deepfact.run_records import ClassScore, Estimate, Rate, ScoreSheet
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LABELS = tuple(Label)
 RESAMPLES = 2000
-MANY_CLUSTERS = 100_000
+MANY_CLUSTERS = 10_000
 _NONE = len(LABELS)
 _CODES: dict[Label | None, int] = {label: place for place, label in enumerate((*LABELS, None))}
 """Place of each label in tables; no verdict comes last."""
@@ -81,8 +81,8 @@ def score_answers(
     import numpy as np
 
     ids = list(key)
-    truth = np.fromiter((_CODES[key[claim_id]] for claim_id in ids), np.int64, len(ids))
-    given = np.fromiter((_CODES[answers.get(claim_id)] for claim_id in ids), np.int64, len(ids))
+    truth = np.fromiter(map(_CODES.__getitem__, key.values()), np.int64, len(ids))
+    given = np.fromiter(map(_CODES.__getitem__, map(answers.get, ids)), np.int64, len(ids))
     unverified = int((given == _NONE).sum())
     right = truth == given
     supported = _CODES[Label.SUPPORTED]
@@ -94,7 +94,7 @@ def score_answers(
         on=on,
         n=len(ids),
         unverified=unverified,
-        missing=sum(claim_id not in answers for claim_id in ids),
+        missing=len(key.keys() - answers.keys()),
         accuracy=rate(int(right.sum()), len(ids), unverified=unverified),
         accuracy_clustered=accuracy,
         binary=rate(int(binary.sum()), len(ids), unverified=unverified),
@@ -148,16 +148,30 @@ def _by_stratum(
     unverified: np.ndarray[Any, Any],
     strata: Mapping[str, Sequence[str]],
 ) -> dict[str, Rate]:
-    groups: dict[str, list[int]] = {}
-    for index, claim_id in enumerate(ids):
-        for stratum in strata.get(claim_id, ()):
-            groups.setdefault(stratum, []).append(index)
+    import numpy as np
+
+    group, distinct = _numbered([tuple(strata.get(claim_id, ())) for claim_id in ids])
+    counts = np.stack(
+        [np.bincount(group, weights=one, minlength=len(distinct))
+         for one in (right, np.ones_like(right), unverified)], axis=1,
+    ).astype(int)  # fmt: skip
+    totals: dict[str, Any] = {}
+    for names, counted in zip(distinct, counts, strict=True):
+        for name in names:
+            totals[name] = totals.get(name, 0) + counted
     return {
-        stratum: rate(
-            int(right[members].sum()), len(members), unverified=int(unverified[members].sum())
-        )
-        for stratum, members in sorted(groups.items())
+        name: rate(int(k), int(n), unverified=int(without))
+        for name, (k, n, without) in sorted(totals.items())
     }
+
+
+def _numbered(values: Sequence[Hashable]) -> tuple[np.ndarray[Any, Any], list[Any]]:
+    """Each value's number, equal ones having the same, and the distinct values by number."""
+    import numpy as np
+
+    numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    found = np.fromiter(map(numbers.__getitem__, values), np.int64, len(values))
+    return found, list(numbers)
 
 
 def _clustered(
@@ -179,18 +193,15 @@ def _clustered(
         return empty, empty
     import numpy as np
 
-    numbers: dict[str, int] = {}
-    cluster = np.fromiter(
-        (numbers.setdefault(reports.get(i, i), len(numbers)) for i in ids), np.int64, n
-    )
-    tables = _tables(cluster, truth, given, len(numbers))
+    cluster, clusters = _numbered([reports.get(claim_id, claim_id) for claim_id in ids])
+    tables = _tables(cluster, truth, given, len(clusters))
     sampled = _resampled(tables, seed)
     whole = tables.sum(axis=0, keepdims=True)
     estimates = []
     for statistic in (_accuracy, macro_f1_of):
         values = statistic(sampled)
         low, high = map(float, np.nanpercentile(values, [2.5, 97.5]))
-        shown = len(numbers) > 1
+        shown = len(clusters) > 1
         estimates.append(
             Estimate(
                 value=float(statistic(whole)[0]),
@@ -206,24 +217,46 @@ def _clustered(
 def _resampled(tables: np.ndarray[Any, Any], seed: int) -> np.ndarray[Any, Any]:
     """The sums of as many tables as there are, drawn with replacement, many times.
 
-    Draws are made some at a time, which changes none of them, to bound the memory. With very many
-    clusters those with equal tables are drawn together: which of them is drawn makes no difference.
+    Draws are made some at a time, which changes none of them, to bound the memory. Of very many
+    clusters, those with equal tables are drawn together, as which of them is drawn makes no
+    difference; where nearly all tables differ, tables are drawn one by one.
     """
     import numpy as np
 
     count = len(tables)
+    generator = np.random.default_rng(seed)
+    draws = max(200, min(RESAMPLES, 20_000_000 // count))
     kinds: np.ndarray[Any, Any] = tables.reshape(count, -1)
     of_kind: np.ndarray[Any, Any] = np.ones(count)
     if count > MANY_CLUSTERS:
         kinds, of_kind = np.unique(kinds, axis=0, return_counts=True)
-    draws = max(200, min(RESAMPLES, 20_000_000 // count))
+        if len(kinds) > count / 10:
+            return _drawn_singly(tables, draws, generator)
     some = max(1, 2_000_000 // len(kinds))
-    generator = np.random.default_rng(seed)
     sums = [
         generator.multinomial(count, of_kind / count, size=min(some, draws - done))
         @ kinds.astype(float)
         for done in range(0, draws, some)
     ]
+    return np.concatenate(sums).reshape(draws, *tables.shape[1:])
+
+
+def _drawn_singly(
+    tables: np.ndarray[Any, Any], draws: int, generator: np.random.Generator
+) -> np.ndarray[Any, Any]:
+    """As `_resampled`: a place among the tables for each draw, which is much faster than how often
+    each of very many is drawn."""
+    import numpy as np
+
+    count = len(tables)
+    kinds = tables.reshape(count, -1).astype(float)
+    drawn = np.zeros((max(1, 2_000_000 // count), count))
+    sums = []
+    for done in range(0, draws, len(drawn)):
+        some = drawn[: draws - done]
+        for row in some:
+            row[:] = np.bincount(generator.integers(count, size=count), minlength=count)
+        sums.append(some @ kinds)
     return np.concatenate(sums).reshape(draws, *tables.shape[1:])
 
 

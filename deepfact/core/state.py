@@ -106,8 +106,9 @@ class State:
 
     def outlines(self) -> Iterator[Outline]:
         """The live entries in outline, in order."""
-        return map(Outline._make, zip(*self.columns(), strict=True))
+        return map(Outline._make, zip(*self.columns, strict=True))
 
+    @cached_property
     def columns(self) -> Columns:
         """The live entries in outline, in order, by field: cheap for a million of them."""
         if isinstance(self.entries, StoredEntries):

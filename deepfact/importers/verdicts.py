@@ -6,15 +6,16 @@ are kept track of. A claim that is answered twice with different labels has no v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from deepfact.core.labels import DATA_SETS, lookup
 from deepfact.errors import InputError, did_you_mean
+from deepfact.importers.outcome_columns import claim_labels
 from deepfact.importers.rows import BadRow, Row, csv_rows, empty_file, json_row, json_rows
 from deepfact.records import (
     Claim,
@@ -25,15 +26,9 @@ from deepfact.records import (
     VerificationFailure,
     canonical_json,
 )
-from deepfact.store.files import decode, parse_record, read_raw_lines
+from deepfact.store.files import decode, parse_record, read_blocks
 
 _OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
-_READER: Callable[[bytes], Outcome] = _OUTCOME.validator.validate_json
-_NESTED = frozenset(
-    {"abstentions", "contradictions", "evidence", "prompt", "qualifications", "scores", "span",
-     "usage", "votes"}
-)  # fmt: skip
-"""The fields of outcomes that hold keys in turn. One that is not named here is only read slower."""
 _ID_COLUMNS = ("claim_id", "id")
 T = TypeVar("T")
 
@@ -50,6 +45,12 @@ class Tally:
     """Claims with more than one row. Equal labels count once."""
     conflicting: list[str] = field(default_factory=list)
     """Those of the duplicates whose labels differ; they have no verdict."""
+
+    def finish(self, claims: Sequence[str], found: Container[str]) -> None:
+        """Name the claims that were not found, and each other id once, however many rows it has."""
+        for ids in (self.extra, self.duplicate, self.conflicting):
+            ids[:] = dict.fromkeys(ids)
+        self.missing = [claim_id for claim_id in claims if claim_id not in found]
 
 
 @dataclass(slots=True)
@@ -84,7 +85,9 @@ def read_verdicts(
     """
     found = ReadVerdicts()
     rows = _rows(path, labels, encoding)
-    _gather(rows, [claim.id for claim in claims], found.outcomes, found, _label)
+    ids = [claim.id for claim in claims]
+    _gather(rows, set(ids), found.outcomes, found, _label)
+    found.finish(ids, found.outcomes)
     for claim_id in found.conflicting:
         found.outcomes[claim_id] = VerificationFailure(
             claim_id=claim_id,
@@ -106,24 +109,36 @@ def read_answers(
         labels, encoding: as for `read_verdicts`.
     """
     found = ReadAnswers()
-    fast = path.suffix.lower() != ".csv" and encoding.lower().replace("_", "-") == "utf-8"
-    answers = _own_lines(path, labels) if fast else (
-        (claim_id, _label(outcome)) for claim_id, outcome in _rows(path, labels, encoding)
-    )  # fmt: skip
-    _gather(answers, claims, found.answers, found, lambda label: label)
+    known = set(claims)
+    if path.suffix.lower() == ".csv" or encoding.lower().replace("_", "-") != "utf-8":
+        rows = ((claim_id, _label(outcome)) for claim_id, outcome in _rows(path, labels, encoding))
+        _gather(rows, known, found.answers, found, lambda label: label)
+    else:
+        for ids, given in _label_blocks(path, labels):
+            new = dict(zip(ids, given, strict=True))
+            if (
+                len(new) == len(ids)
+                and new.keys() <= known
+                and new.keys().isdisjoint(found.answers.keys())
+            ):
+                found.answers |= new  # each of them once, as nearly always
+            else:
+                _gather(
+                    zip(ids, given, strict=True), known, found.answers, found, lambda label: label
+                )
+    found.finish(claims, found.answers)
     found.answers |= dict.fromkeys(found.conflicting)
     return found
 
 
 def _gather(
     rows: Iterable[tuple[str, T]],
-    claims: Sequence[str],
+    known: Set[str],
     found: dict[str, T],
     tally: Tally,
     label_of: Callable[[T], Label | None],
 ) -> None:
-    """Put each claim's first row into ``found``, and keep track of all others."""
-    known = set(claims)
+    """Put each known claim's first row into ``found``, and keep track of all others."""
     for claim_id, given in rows:
         if claim_id not in known:
             tally.extra.append(claim_id)
@@ -133,9 +148,6 @@ def _gather(
             tally.duplicate.append(claim_id)
             if label_of(found[claim_id]) != label_of(given):
                 tally.conflicting.append(claim_id)
-    for ids in (tally.extra, tally.duplicate, tally.conflicting):
-        ids[:] = dict.fromkeys(ids)  # each once, however many rows it has
-    tally.missing = [claim_id for claim_id in claims if claim_id not in found]
 
 
 def _rows(path: Path, labels: str, encoding: str) -> Iterator[tuple[str, Outcome]]:
@@ -148,53 +160,30 @@ def _rows(path: Path, labels: str, encoding: str) -> Iterator[tuple[str, Outcome
         yield _outcome(row, labels)
 
 
-def _own_lines(path: Path, labels: str) -> Iterator[tuple[str, Label | None]]:
-    """Claim id and label of each line of JSON Lines in UTF-8. Most lines are deepfact's own
-    outcomes, and are read at once; any other, and whatever is wrong with one, is left to the way
-    that every row goes."""
+def _label_blocks(path: Path, labels: str) -> Iterator[tuple[list[str], list[Label | None]]]:
+    """Claim ids and labels of JSON Lines in UTF-8, many lines at a time. Blocks of deepfact's own
+    outcomes are read in bulk; any other, and whatever is wrong with one, line by line."""
     _check_table(labels)
     empty = True
-    for number, _, line in read_raw_lines(path):
-        outcome = _own_outcome(line)
-        if outcome is None:
-            where = f"{path}, line {number}"
-            text = decode(line, where=where)
-            if not text.strip():
-                continue
-            outcome = _outcome(json_row(text.rstrip("\r\n"), where), labels)[1]
-        empty = False
-        yield outcome.claim_id, _label(outcome)
+    for first, block in read_blocks(path):
+        found = claim_labels(block)
+        if found is None:
+            lines = list(_lines(path, first, block, labels))
+            found = [claim_id for claim_id, _ in lines], [label for _, label in lines]
+        empty = empty and not found[0]
+        yield found
     if empty:
         raise empty_file(path)
 
 
-def _own_outcome(line: bytes) -> Outcome | None:
-    """The outcome that a line holds; None when it is none, or when what reads records lets pass
-    what reads rows does not: a key that is given twice, or NaN."""
-    if b'"kind"' not in line or b"NaN" in line or b"Infinity" in line:
-        return None
-    try:
-        outcome = _READER(line)
-    except ValidationError:
-        return None
-    # A quotation mark before a colon ends a key, unless it is within a text, and escaped.
-    return outcome if _keys(outcome) == line.count(b'":') - line.count(b'\\":') else None
-
-
-def _keys(record: BaseModel) -> int:
-    """How many keys a record was read from, those of the records in it included."""
-    names = record.model_fields_set
-    count = len(names)
-    for name in names & _NESTED:
-        value = getattr(record, name)
-        if isinstance(value, tuple):
-            for item in value:
-                count += _keys(item)
-        elif isinstance(value, dict):
-            count += len(value)
-        elif value is not None:
-            count += _keys(value)
-    return count
+def _lines(path: Path, first: int, block: bytes, labels: str) -> Iterator[tuple[str, Label | None]]:
+    """Claim id and label of each line of a block, whose first line has the number ``first``."""
+    for number, line in enumerate(block.split(b"\n"), first):
+        where = f"{path}, line {number}"
+        text = decode(line, where=where)
+        if text.strip():
+            claim_id, outcome = _outcome(json_row(text.rstrip("\r"), where), labels)
+            yield claim_id, _label(outcome)
 
 
 def _check_table(labels: str) -> None:

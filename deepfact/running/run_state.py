@@ -122,7 +122,7 @@ class Run:
         return {claim_id: entry.label for claim_id, entry in self.microgold.items()}
 
     @cached_property
-    def strata(self) -> dict[str, list[str]]:
+    def strata(self) -> dict[str, tuple[str, ...]]:
         """The strata of each claim."""
         return strata_of(self.base)
 
@@ -278,18 +278,16 @@ def auditor_names(spec: RoundSpec) -> list[str]:
     return list(dict.fromkeys(named))
 
 
-def strata_of(version: BenchmarkVersion) -> dict[str, list[str]]:
+def strata_of(version: BenchmarkVersion) -> dict[str, tuple[str, ...]]:
     """The strata of each claim, for tables: its domain, and what the author's key says of it."""
-    key = version.store.key("author")
-    found: dict[str, list[str]] = {}
-    made: dict[tuple[str, str], list[str]] = {}
-    """Claims in the same strata share one list."""
-    for claim_id, _, _, domain in version.state.outlines():
-        stratum = key[claim_id].stratum if claim_id in key else ""
-        if (domain, stratum) not in made:
-            names = {"domain": domain, "stratum": stratum}
-            made[domain, stratum] = [f"{what}: {name}" for what, name in names.items() if name]
-        found[claim_id] = made[domain, stratum]
+    columns = version.state.columns
+    named: dict[str, tuple[str, ...]] = {
+        name: (f"domain: {name}",) if name else () for name in set(columns.domains)
+    }
+    found = dict(zip(columns.claim_ids, map(named.__getitem__, columns.domains), strict=True))
+    for claim_id, known in version.store.key("author").items():
+        if known.stratum and claim_id in found:
+            found[claim_id] += (f"stratum: {known.stratum}",)
     return found
 
 

@@ -49,8 +49,8 @@ class Rows(StoredEntries):
         self._parts: list[_Part] = []
         self._revisions = 0
         self._ids: list[str] = []
-        self._at: dict[str, int] = {}
-        """The row of each claim."""
+        self._places: dict[str, int] | None = {}
+        """The row of each claim; None until somebody asks for one by its id."""
         self._claims = array("I")
         """Number of the revision that holds the claim."""
         self._notes = array("I")
@@ -65,11 +65,18 @@ class Rows(StoredEntries):
         """The same rows, to go on from."""
         made = Rows()
         made._parts, made._revisions = self._parts[:], self._revisions
-        made._ids, made._at = self._ids[:], self._at.copy()
+        made._ids, made._places = self._ids[:], self._places and self._places.copy()
         made._claims, made._notes = self._claims[:], self._notes[:]
         made._standings, made._digests = self._standings[:], self._digests[:]
         made._spread = self._spread
         return made
+
+    @property
+    def _at(self) -> dict[str, int]:
+        """The row of each claim."""
+        if self._places is None:
+            self._places = dict(zip(self._ids, range(len(self._ids)), strict=True))
+        return self._places
 
     # --- going on ------------------------------------------------------------------------
 
@@ -107,16 +114,17 @@ class Rows(StoredEntries):
         Raises:
             BenchmarkError: it does not fit what is there.
         """
-        row = self._at.get(revision.claim_id)
-        after = revised(revision, None if row is None else self._entry(row), where=where)
+        known = self._at.get(revision.claim_id)
+        after = revised(revision, None if known is None else self._entry(known), where=where)
+        row = len(self._ids) if known is None else known
         line = line.rstrip(b"\r\n")
         standing = LABELS.index(after.label) | (RETIRED if after.retired else 0)
         entry = bytes.fromhex(after.entry_hash().partition(":")[2])
         self._parts[-1].index.append(
-            revision, offset=offset, length=len(line), line=sha256(line).digest(),
+            revision, row=row, offset=offset, length=len(line), line=sha256(line).digest(),
             entry=entry, standing=standing,
         )  # fmt: skip
-        self._put(revision.claim_id, KINDS.index(revision.kind), standing, entry)
+        self._put(row, revision.claim_id, KINDS.index(revision.kind), standing, entry)
 
     def take(self, path: Path, index: Index) -> None:
         """Go on by a whole version whose revisions were indexed before.
@@ -129,9 +137,8 @@ class Rows(StoredEntries):
         self._begin(path, index)
         if not any(index.kinds):  # only new claims: as most first versions are
             first, count = self._revisions, len(index.ids)
-            rows = range(len(self._ids), len(self._ids) + count)
-            self._at.update(zip(index.ids, rows, strict=True))
             self._ids += index.ids
+            self._places = None
             self._claims.extend(range(first, first + count))
             self._notes.extend(range(first, first + count))
             self._standings += index.standings
@@ -145,16 +152,16 @@ class Rows(StoredEntries):
     def _put_each(self, index: Index) -> None:
         """Go on by the revisions of an index, one after another."""
         entries = bytes(index.entries)
-        for at, (claim_id, kind, standing) in enumerate(
-            zip(index.ids, index.kinds, index.standings, strict=True)
+        for at, (row, claim_id, kind, standing) in enumerate(
+            zip(index.rows, index.ids, index.kinds, index.standings, strict=True)
         ):
-            self._put(claim_id, kind, standing, entries[32 * at : 32 * at + 32])
+            self._put(row, claim_id, kind, standing, entries[32 * at : 32 * at + 32])
 
     def _put_all(self, index: Index) -> None:
         """As `_put_each`, at once, where no claim is new. A claim's last revision holds."""
         import numpy as np
 
-        rows = np.fromiter(map(self._at.__getitem__, index.ids), np.int64, len(index.ids))
+        rows = np.frombuffer(index.rows, np.uint32)
         kinds = np.frombuffer(index.kinds, np.uint8)
         notes = np.isin(kinds, list(_ANNOTATES))
         numbers = np.arange(self._revisions, self._revisions + len(rows))
@@ -166,11 +173,12 @@ class Rows(StoredEntries):
         if not notes.all():
             self._spread = None
 
-    def _put(self, claim_id: str, kind: int, standing: int, entry: bytes) -> None:
+    def _put(self, row: int, claim_id: str, kind: int, standing: int, entry: bytes) -> None:
         number = self._revisions
         self._revisions += 1
         if kind == _ADD:
-            self._at[claim_id] = len(self._ids)
+            if self._places is not None:
+                self._places[claim_id] = row
             self._ids.append(claim_id)
             self._claims.append(number)
             self._notes.append(number)
@@ -178,7 +186,6 @@ class Rows(StoredEntries):
             self._digests += entry
             self._spread = None
             return
-        row = self._at[claim_id]
         if kind in _ANNOTATES:
             self._notes[row] = number
         else:
