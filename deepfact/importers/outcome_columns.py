@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import lru_cache
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
@@ -30,9 +30,18 @@ _PLAIN: dict[Any, str] = {str: "string", int: "int64", float: "float64", bool: "
 _NULL = re.compile(rb"[:,\[]\s*null")
 
 
-def claim_labels(block: bytes) -> tuple[list[str], list[Label | None]] | None:
-    """Claim ids and labels of a block of lines; no label is a failure. None when one of the lines
-    is not exactly one outcome.
+class Answers(NamedTuple):
+    """What lines of verdicts say."""
+
+    claim_ids: list[str]
+    labels: list[Label | None]
+    """None is a failure."""
+    scored: bool
+    """Whether one of them may have probabilities."""
+
+
+def answers_of(block: bytes) -> Answers | None:
+    """What a block of lines says; None when one of them is not exactly one outcome.
 
     Args:
         block: whole lines, the last one with or without its line end.
@@ -40,15 +49,19 @@ def claim_labels(block: bytes) -> tuple[list[str], list[Label | None]] | None:
     lines = _lines_of_objects(block)
     if not lines or (b"null" in block and _NULL.search(block)):
         return None  # a column does not tell a null from what is not there
-    first, _, _ = block.partition(b"\n")
+    first = block[: block.find(b"\n")]
     usual = frozenset(name for name in FIELDS if f'"{name}"'.encode() in first)
     rows = _parsed(block, usual) or _parsed(block, frozenset(FIELDS))
     if rows is None or rows.num_rows != lines or not {"kind", "claim_id"} <= set(rows.column_names):
         return None
     if not all(_is_sound(rows, kind) for kind in KINDS):
         return None
-    ids: list[str] = rows["claim_id"].to_pylist()
-    return ids, _labels(rows["label"]) if "label" in rows.column_names else [None] * lines
+    named = rows.column_names
+    return Answers(
+        rows["claim_id"].to_pylist(),
+        _labels(rows["label"]) if "label" in named else [None] * lines,
+        scored="scores" in named and rows["scores"].null_count < lines,
+    )
 
 
 def _parsed(block: bytes, fields: frozenset[str]) -> pa.Table | None:
@@ -136,7 +149,7 @@ def _is_sound(rows: pa.Table, kind: str) -> bool:
     of_kind = pc.equal(rows["kind"], kind)
     if of_kind.null_count or not pc.all(pc.is_in(rows["kind"], _strings(KINDS))).as_py():
         return False
-    chosen = rows.filter(of_kind)
+    chosen = rows if pc.all(of_kind).as_py() else rows.filter(of_kind)
     columns = {name: chosen[name].combine_chunks() for name in chosen.column_names}
     strange = columns.keys() - model.model_fields
     if any(columns[name].null_count < chosen.num_rows for name in strange):

@@ -6,16 +6,16 @@ are kept track of. A claim that is answered twice with different labels has no v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
 
 from pydantic import TypeAdapter
 
 from deepfact.core.labels import DATA_SETS, lookup
 from deepfact.errors import InputError, did_you_mean
-from deepfact.importers.outcome_columns import claim_labels
+from deepfact.importers.outcome_columns import Answers, answers_of
 from deepfact.importers.rows import BadRow, Row, csv_rows, empty_file, json_row, json_rows
 from deepfact.records import (
     Claim,
@@ -30,7 +30,6 @@ from deepfact.store.files import decode, parse_record, read_blocks
 
 _OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 _ID_COLUMNS = ("claim_id", "id")
-T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -46,11 +45,16 @@ class Tally:
     conflicting: list[str] = field(default_factory=list)
     """Those of the duplicates whose labels differ; they have no verdict."""
 
-    def finish(self, claims: Sequence[str], found: Container[str]) -> None:
-        """Name the claims that were not found, and each other id once, however many rows it has."""
+    def again(self, claim_id: str, *, other: bool) -> None:
+        """A claim has one more row, with an ``other`` label or the same."""
+        self.duplicate.append(claim_id)
+        if other:
+            self.conflicting.append(claim_id)
+
+    def name_each_once(self) -> None:
+        """However many rows it has."""
         for ids in (self.extra, self.duplicate, self.conflicting):
             ids[:] = dict.fromkeys(ids)
-        self.missing = [claim_id for claim_id in claims if claim_id not in found]
 
 
 @dataclass(slots=True)
@@ -64,8 +68,10 @@ class ReadVerdicts(Tally):
 class ReadAnswers(Tally):
     """As `ReadVerdicts`, but of labels alone: what a million verdicts leave in memory."""
 
-    answers: dict[str, Label | None] = field(default_factory=dict)
-    """None where there is no verdict."""
+    answers: list[Label | None] = field(default_factory=list)
+    """For each of the claims, in their order; None where there is no verdict."""
+    scored: bool = False
+    """Whether a row may have probabilities."""
 
 
 def read_verdicts(
@@ -84,10 +90,16 @@ def read_verdicts(
         InputError: unreadable, no id column, or an unknown label.
     """
     found = ReadVerdicts()
-    rows = _rows(path, labels, encoding)
-    ids = [claim.id for claim in claims]
-    _gather(rows, set(ids), found.outcomes, found, _label)
-    found.finish(ids, found.outcomes)
+    known = {claim.id for claim in claims}
+    for claim_id, outcome in _rows(path, labels, encoding):
+        if claim_id not in known:
+            found.extra.append(claim_id)
+        elif claim_id not in found.outcomes:
+            found.outcomes[claim_id] = outcome
+        else:
+            found.again(claim_id, other=_label(found.outcomes[claim_id]) != _label(outcome))
+    found.name_each_once()
+    found.missing = [claim.id for claim in claims if claim.id not in found.outcomes]
     for claim_id in found.conflicting:
         found.outcomes[claim_id] = VerificationFailure(
             claim_id=claim_id,
@@ -100,54 +112,75 @@ def read_verdicts(
 def read_answers(
     path: Path, claims: Sequence[str], *, labels: str = "deepfact", encoding: str = "utf-8"
 ) -> ReadAnswers:
-    """The labels of a file of verdicts, by claim id: read and checked as by `read_verdicts`, with
-    the same errors, line by line.
+    """The labels of a file of verdicts: read and checked as by `read_verdicts`, with the same
+    errors, but many lines at a time where that is possible.
 
     Args:
         path: as for `read_verdicts`.
-        claims: ids of what should be answered.
+        claims: ids of what should be answered, each once.
         labels, encoding: as for `read_verdicts`.
     """
-    found = ReadAnswers()
-    known = set(claims)
     if path.suffix.lower() == ".csv" or encoding.lower().replace("_", "-") != "utf-8":
-        rows = ((claim_id, _label(outcome)) for claim_id, outcome in _rows(path, labels, encoding))
-        _gather(rows, known, found.answers, found, lambda label: label)
+        rows = [(claim_id, _label(outcome)) for claim_id, outcome in _rows(path, labels, encoding)]
+        ids, given = [claim_id for claim_id, _ in rows], [label for _, label in rows]
+        blocks = iter([Answers(ids, given, scored=True)])
     else:
-        for ids, given in _label_blocks(path, labels):
-            new = dict(zip(ids, given, strict=True))
-            if (
-                len(new) == len(ids)
-                and new.keys() <= known
-                and new.keys().isdisjoint(found.answers.keys())
-            ):
-                found.answers |= new  # each of them once, as nearly always
-            else:
-                _gather(
-                    zip(ids, given, strict=True), known, found.answers, found, lambda label: label
-                )
-    found.finish(claims, found.answers)
-    found.answers |= dict.fromkeys(found.conflicting)
+        blocks = _blocks(path, labels)
+    sorter = _Sorter(list(claims))
+    scored = False
+    for block in blocks:
+        sorter.take(block.claim_ids, block.labels)
+        scored = scored or block.scored
+    found = sorter.finished()
+    found.scored = scored
     return found
 
 
-def _gather(
-    rows: Iterable[tuple[str, T]],
-    known: Set[str],
-    found: dict[str, T],
-    tally: Tally,
-    label_of: Callable[[T], Label | None],
-) -> None:
-    """Put each known claim's first row into ``found``, and keep track of all others."""
-    for claim_id, given in rows:
-        if claim_id not in known:
-            tally.extra.append(claim_id)
-        elif claim_id not in found:
-            found[claim_id] = given
+class _Sorter:
+    """Puts answers beside the claims that they answer."""
+
+    def __init__(self, claims: list[str]) -> None:
+        self._claims = claims
+        self._found = ReadAnswers(answers=[None] * len(claims))
+        self._answered = bytearray(len(claims))
+        self._next = 0
+        """Where the next rows belong if they go on in the order of the claims."""
+
+    def take(self, ids: list[str], given: list[Label | None]) -> None:
+        """Rows: a claim id and an answer each."""
+        here = slice(self._next, self._next + len(ids))
+        if self._claims[here] == ids and not any(self._answered[here]):
+            self._found.answers[here] = given
+            self._answered[here] = b"\1" * len(ids)
+            self._next = here.stop
+            return
+        for claim_id, label in zip(ids, given, strict=True):
+            self._place(claim_id, label)
+
+    def _place(self, claim_id: str, label: Label | None) -> None:
+        found, place = self._found, self._places.get(claim_id)
+        if place is None:
+            found.extra.append(claim_id)
+        elif self._answered[place]:
+            found.again(claim_id, other=found.answers[place] != label)
         else:
-            tally.duplicate.append(claim_id)
-            if label_of(found[claim_id]) != label_of(given):
-                tally.conflicting.append(claim_id)
+            self._answered[place], found.answers[place] = 1, label
+            self._next = place + 1
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {claim_id: place for place, claim_id in enumerate(self._claims)}
+
+    def finished(self) -> ReadAnswers:
+        """What was taken, when there is nothing more."""
+        found = self._found
+        found.name_each_once()
+        for claim_id in found.conflicting:
+            found.answers[self._places[claim_id]] = None
+        if not all(self._answered):
+            answered = zip(self._claims, self._answered, strict=True)
+            found.missing = [claim_id for claim_id, is_answered in answered if not is_answered]
+        return found
 
 
 def _rows(path: Path, labels: str, encoding: str) -> Iterator[tuple[str, Outcome]]:
@@ -160,17 +193,21 @@ def _rows(path: Path, labels: str, encoding: str) -> Iterator[tuple[str, Outcome
         yield _outcome(row, labels)
 
 
-def _label_blocks(path: Path, labels: str) -> Iterator[tuple[list[str], list[Label | None]]]:
-    """Claim ids and labels of JSON Lines in UTF-8, many lines at a time. Blocks of deepfact's own
-    outcomes are read in bulk; any other, and whatever is wrong with one, line by line."""
+def _blocks(path: Path, labels: str) -> Iterator[Answers]:
+    """The rows of JSON Lines in UTF-8, many at a time. Blocks of deepfact's own outcomes are read
+    in bulk; any other, and whatever is wrong with one, line by line."""
     _check_table(labels)
     empty = True
     for first, block in read_blocks(path):
-        found = claim_labels(block)
+        found = answers_of(block)
         if found is None:
             lines = list(_lines(path, first, block, labels))
-            found = [claim_id for claim_id, _ in lines], [label for _, label in lines]
-        empty = empty and not found[0]
+            found = Answers(
+                [claim_id for claim_id, _ in lines],
+                [label for _, label in lines],
+                scored=b'"score' in block,
+            )
+        empty = empty and not found.claim_ids
         yield found
     if empty:
         raise empty_file(path)

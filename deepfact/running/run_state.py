@@ -124,7 +124,7 @@ class Run:
     @cached_property
     def strata(self) -> dict[str, tuple[str, ...]]:
         """The strata of each claim."""
-        return strata_of(self.base)
+        return dict(zip(self.base.state.columns.claim_ids, strata_of(self.base), strict=True))
 
 
 @contextmanager
@@ -278,16 +278,17 @@ def auditor_names(spec: RoundSpec) -> list[str]:
     return list(dict.fromkeys(named))
 
 
-def strata_of(version: BenchmarkVersion) -> dict[str, tuple[str, ...]]:
-    """The strata of each claim, for tables: its domain, and what the author's key says of it."""
+def strata_of(version: BenchmarkVersion) -> list[tuple[str, ...]]:
+    """The strata of each live claim, in order: its domain, and what the author's key says of it."""
     columns = version.state.columns
     named: dict[str, tuple[str, ...]] = {
         name: (f"domain: {name}",) if name else () for name in set(columns.domains)
     }
-    found = dict(zip(columns.claim_ids, map(named.__getitem__, columns.domains), strict=True))
-    for claim_id, known in version.store.key("author").items():
-        if known.stratum and claim_id in found:
-            found[claim_id] += (f"stratum: {known.stratum}",)
+    found = [named[domain] for domain in columns.domains]
+    if key := version.store.key("author"):
+        for place, claim_id in enumerate(columns.claim_ids):
+            if claim_id in key and (stratum := key[claim_id].stratum):
+                found[place] += (f"stratum: {stratum}",)
     return found
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, KeysView
+from collections.abc import Iterable, Iterator, KeysView
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import accumulate, compress
@@ -255,13 +255,13 @@ class Rows(StoredEntries):
         """The live entries in outline, in order."""
         found = Columns([], [], [], [])
         for part, start, stop in self._stretches():
-            places = [at - part.first for at in self._claims[start:stop]]
             standings = self._standings[start:stop]
             live = standings.translate(_IS_LIVE)
+            places = [at - part.first for at in compress(self._claims[start:stop], live)]
             found.claim_ids.extend(compress(self._ids[start:stop], live))
-            found.labels.extend(compress(map(_LABEL_OF.__getitem__, standings), live))
-            found.reports.extend(compress(map(part.index.reports.__getitem__, places), live))
-            found.domains.extend(compress(map(part.index.domains.__getitem__, places), live))
+            found.labels.extend(map(_LABEL_OF.__getitem__, compress(standings, live)))
+            found.reports.extend(_picked(part.index.reports, places))
+            found.domains.extend(_picked(part.index.domains, places))
         return found
 
     def counts(self) -> Counts:
@@ -316,6 +316,13 @@ class Rows(StoredEntries):
         place = bisect_right(self._parts, number, key=lambda part: part.first) - 1
         part = self._parts[place]
         return revision_at(part.path, part.index, number - part.first, self._files)
+
+
+def _picked(texts: list[str], places: list[int]) -> Iterable[str]:
+    """The texts at some places, which ascend."""
+    if places and places[-1] - places[0] == len(places) - 1:
+        return texts[places[0] : places[-1] + 1]
+    return map(texts.__getitem__, places)
 
 
 class _Files:
