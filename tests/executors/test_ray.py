@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 from messages_server import MessagesServer
 
-from deepfact import api
+from deepfact import api, telemetry
 from deepfact.errors import ConfigError, DeepFactError, InputError, RunIncomplete
 from deepfact.executors.base import Elsewhere, Job, build_executor
 from deepfact.experiment import RESPONSES, run_experiment
@@ -31,6 +31,8 @@ from deepfact.run_records import ArmAnswered, VerifierSpec
 from deepfact.running.arms import AnswersMissing
 from deepfact.store.journal import read_events
 from deepfact.store.responses import ResponseStore
+from deepfact.telemetry import Scope
+from deepfact.telemetry.seam import Event
 
 ray = pytest.importorskip("ray", reason="the extra ray is not installed")
 pytestmark = [
@@ -108,6 +110,22 @@ def spec(url: str, **engine: Any) -> AbSpec:
 
 def on_ray(**options: Any) -> Any:
     return build_executor("ray", {"workers": 3, "num_cpus": 0.5, "shard": 4, **options})
+
+
+class Heard:
+    """A listener that keeps events."""
+
+    def __init__(self, events: list[Event]) -> None:
+        self._events = events
+
+    def began(self, scope: Scope, /) -> None: ...
+
+    def ended(self, scope: Scope, /) -> None: ...
+
+    def told(self, event: Event, /) -> None:
+        self._events.append(event)
+
+    def close(self) -> None: ...
 
 
 def worker_pids() -> list[int]:
@@ -190,6 +208,26 @@ def test_budget_and_limits_hold_for_all_workers_together(
     with pytest.raises(AnswersMissing, match=r"budget of \$0.60 is spent"):
         run_experiment(spec(server.url, budget={"usd": 0.6}), Path("usd"), executor=on_ray())
     assert 5 <= server.calls - 25 <= 5 + CONCURRENCY
+
+
+def test_what_fails_in_a_worker_is_told_where_the_run_was_started(
+    cluster: Path, desk: Path, server: MessagesServer
+) -> None:
+    """One line for each failed call, with its reason and the claim, as of the local executor."""
+    heard: dict[str, list[Event]] = {}
+    for name, executor in (("local", None), ("ray", on_ray())):
+        listener = Heard(heard.setdefault(name, []))
+        server.faults.script = ["", "529", "", "529"]
+        telemetry.listen(listener)
+        try:
+            run_experiment(spec(server.url), Path(name), executor=executor)
+        finally:
+            telemetry.close()
+    for name, events in heard.items():
+        failed = [one for one in events if one.name == "call_failed"]
+        assert [one.fields["reason"] for one in failed] == ["rate_limited"] * 2, name
+        assert {"run", "arm", "claim"} <= set.intersection(*(set(o.lineage) for o in failed)), name
+    assert {one.fields["worker"] for one in heard["ray"] if one.name == "call_failed"}
 
 
 def test_a_refused_key_stops_all_workers(cluster: Path, desk: Path, server: MessagesServer) -> None:
