@@ -27,7 +27,10 @@ from deepfact.errors import ConfigError, DeepFactError, InputError, RunIncomplet
 from deepfact.executors.base import Elsewhere, Job, build_executor
 from deepfact.experiment import RESPONSES, run_experiment
 from deepfact.experiment_records import AbSpec
-from deepfact.run_records import ArmAnswered, VerifierSpec
+from deepfact.regression import UsedResponses, open_check, run_regression, update_baseline
+from deepfact.regression_records import RegressSpec
+from deepfact.round import run_rounds
+from deepfact.run_records import ArmAnswered, AuditorSpec, RoundSpec, VerifierSpec
 from deepfact.running.arms import AnswersMissing
 from deepfact.store.journal import read_events
 from deepfact.store.responses import ResponseStore
@@ -249,6 +252,47 @@ def test_a_replay_that_lacks_answers_says_which_as_the_local_one_does(
         said.append((str(caught.value), caught.value.claims, caught.value.requests))
     assert said[0] == said[1]
     assert server.calls == 0
+
+
+def prompted(url: str) -> VerifierSpec:
+    """The verifier of `spec`, by itself."""
+    options = {**spec(url).verifier.options, "prompt": "verifier/split/v1"}
+    return VerifierSpec(kind="panel", options=options)
+
+
+def test_a_round_is_the_same_on_ray(cluster: Path, desk: Path, server: MessagesServer) -> None:
+    expert = AuditorSpec(name="expert", kind="policy", options={"accuracy": 0.9, "seed": 3})
+    what = RoundSpec(
+        name="trial", benchmark="small@1", challenger=prompted(server.url), auditors=("expert",),
+        commit_to="run", date="2026-01-05T00:00:00Z", scored=(VerifierSpec(kind="overlap"),),
+    )  # fmt: skip
+    calls = []
+    for name, executor in (("local", None), ("ray", on_ray())):
+        record = run_rounds(what, Path(name), auditors=(expert,), executor=executor)
+        assert record.rounds[0].challenges, "it has something to decide"
+        calls.append(server.calls - sum(calls))
+    assert calls[0] == calls[1] > 0
+    assert Path("ray/record.json").read_bytes() == Path("local/record.json").read_bytes()
+
+
+def test_a_regression_check_is_the_same_on_ray(
+    cluster: Path, desk: Path, server: MessagesServer
+) -> None:
+    what = RegressSpec(
+        name="r", benchmark="small@1", key="author", select={"limit": 10},
+        verifier=prompted(server.url), pins=({"claim": "fin-1-02", "must": "confirmed"},),
+    )  # fmt: skip
+    with UsedResponses(Path("first.sqlite")) as store:
+        check = open_check(what, store, recording=True)
+        update_baseline(check, run_regression(check, live=True))
+    records = []
+    for name, executor in (("local", None), ("ray", on_ray())):
+        with UsedResponses(Path(f"{name}.sqlite")) as store:
+            check = open_check(what, store)
+            records.append(run_regression(check, live=True, executor=executor))
+            assert check.store.used
+    assert records[0] == records[1]
+    assert records[0].status == "passed"
 
 
 def test_verdicts_of_other_kinds_are_the_same_too(cluster: Path, desk: Path) -> None:
