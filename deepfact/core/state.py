@@ -84,8 +84,13 @@ class StoredEntries(Mapping[str, Entry]):
         """The entry hash of one claim; None when it is not there."""
 
     @abstractmethod
-    def differing(self, then: StoredEntries) -> Iterable[str]:
-        """The claims whose entry hash is not what it is in ``then``, in order."""
+    def differing(self, then: StoredEntries) -> Iterator[tuple[str, Entry | None, Entry]]:
+        """The claims whose entry hash is not what it is in ``then``, in order, each with its entry
+        there and here."""
+
+    @abstractmethod
+    def lacking(self, then: StoredEntries) -> list[str]:
+        """The claims of ``then`` that are not here, in its order."""
 
     @abstractmethod
     def counts(self) -> Counts:
@@ -257,19 +262,11 @@ class Change:
 def diff(before: State, after: State) -> list[Change]:
     """Every claim that differs, in the order of the newer state, dropped ones last."""
     then, now = before.entries, after.entries
-    changes = [
-        Change(claim_id, old, new)
-        for claim_id in _may_differ(then, now)
-        if (old := then.get(claim_id)) != (new := now[claim_id])
-    ]
-    gone = then.keys() - now.keys()
-    dropped = (claim_id for claim_id in then if claim_id in gone) if gone else ()
-    return changes + [Change(claim_id, then[claim_id], None) for claim_id in dropped]
-
-
-def _may_differ(then: Mapping[str, Entry], now: Mapping[str, Entry]) -> Iterable[str]:
-    """The claims of ``now`` that may be other than in ``then``: by their hashes where these are
-    at hand. Entries may still be equal, as one moment can be written in two time zones."""
     if isinstance(then, StoredEntries) and isinstance(now, StoredEntries):
-        return now.differing(then)
-    return now
+        # By their hashes. Entries may still be equal: one moment can be written in two time zones.
+        pairs, gone = now.differing(then), now.lacking(then)
+    else:
+        pairs = ((claim_id, then.get(claim_id), entry) for claim_id, entry in now.items())
+        gone = [claim_id for claim_id in then if claim_id not in now]
+    changes = [Change(claim_id, old, new) for claim_id, old, new in pairs if old != new]
+    return changes + [Change(claim_id, then[claim_id], None) for claim_id in gone]

@@ -12,6 +12,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, KeysView
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from itertools import accumulate, compress
 from pathlib import Path
@@ -234,22 +235,36 @@ class Rows(StoredEntries):
     def digest(self, claim_id: str) -> bytes | None:
         """The entry hash of one claim; None when it is not there."""
         row = self._at.get(claim_id)
-        return None if row is None else bytes(self._digests[32 * row : 32 * row + 32])
+        return None if row is None else self._digest(row)
 
-    def differing(self, then: StoredEntries) -> Iterator[str]:
-        """The claims whose entry hash is not what it is in ``then``, in order."""
+    def differing(self, then: StoredEntries) -> Iterator[tuple[str, Entry | None, Entry]]:
+        """See `deepfact.core.state.StoredEntries`."""
         shared = 0
-        if isinstance(then, Rows) and self._ids[: len(then._ids)] == then._ids:
-            shared = len(then._ids)  # the newer goes on from the older: rows are alike but a few
+        if isinstance(then, Rows) and self._goes_on_from(then):
+            shared = len(then._ids)  # rows are alike but for a few
             for start in range(0, 32 * shared, 32 * _BLOCK):
                 stop = min(start + 32 * _BLOCK, 32 * shared)
                 if self._digests[start:stop] != then._digests[start:stop]:
-                    for at in range(start, stop, 32):
-                        if self._digests[at : at + 32] != then._digests[at : at + 32]:
-                            yield self._ids[at // 32]
-        for claim_id in self._ids[shared:]:
-            if self.digest(claim_id) != then.digest(claim_id):
-                yield claim_id
+                    for row in range(start // 32, stop // 32):
+                        if self._digest(row) != then._digest(row):
+                            yield self._ids[row], then._entry(row), self._entry(row)
+        for row in range(shared, len(self._ids)):
+            claim_id = self._ids[row]
+            if self._digest(row) != then.digest(claim_id):
+                yield claim_id, then.get(claim_id), self._entry(row)
+
+    def lacking(self, then: StoredEntries) -> list[str]:
+        """See `deepfact.core.state.StoredEntries`."""
+        if isinstance(then, Rows) and self._goes_on_from(then):
+            return []
+        return [claim_id for claim_id in then if claim_id not in self]
+
+    def _goes_on_from(self, then: Rows) -> bool:
+        """Whether the claims of ``then`` are the first ones here, in the same order."""
+        return self._ids[: len(then._ids)] == then._ids
+
+    def _digest(self, row: int) -> bytes:
+        return bytes(self._digests[32 * row : 32 * row + 32])
 
     def columns(self) -> Columns:
         """The live entries in outline, in order."""
@@ -367,4 +382,10 @@ def revision_at(path: Path, index: Index, at: int, files: _Files | None = None) 
             where=str(path),
             fix="restore the file, for example from version control",
         )
-    return parse_record(line, Revision, where=f"{path}, revision {at + 1}")
+    return _parsed(line, f"{path}, revision {at + 1}")
+
+
+@lru_cache(maxsize=8)
+def _parsed(line: bytes, where: str) -> Revision:
+    """Two versions, or a claim and its annotation, often ask for one line after the other."""
+    return parse_record(line, Revision, where=where)
