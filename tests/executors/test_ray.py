@@ -131,15 +131,17 @@ class Heard:
     def close(self) -> None: ...
 
 
-def worker_pids() -> list[int]:
-    """Processes of workers that are doing units."""
+def worker_pids(cluster: Path) -> list[int]:
+    """Processes of a cluster's workers that are doing units: children of its raylet."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             words = (folder / "cmdline").read_bytes()
+            parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+            above = Path("/proc", parent, "cmdline").read_bytes()
         except OSError:
             continue
-        if words.startswith(b"ray::Worker"):
+        if words.startswith(b"ray::Worker") and str(cluster).encode() in above:
             found.append(int(folder.name))
     return sorted(found)
 
@@ -160,7 +162,7 @@ def test_a_killed_worker_costs_no_claim_and_no_answer(
 
     def watch(step: Any) -> None:
         if step.done >= 10 and not killed:
-            pids = worker_pids()
+            pids = worker_pids(cluster)
             assert len(pids) == 3
             killed.append(pids[0])
             os.kill(pids[0], signal.SIGKILL)
