@@ -11,7 +11,7 @@ Everything here is a short way to what `deepfact.store`, `deepfact.core` and `de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,15 +116,21 @@ def score(
 
     if not isinstance(outcomes, Mapping):
         outcomes = {outcome.claim_id: outcome for outcome in outcomes}
-    answers = {claim_id: answer_of(outcome) for claim_id, outcome in outcomes.items()}
-    name = name or next((o.verifier for o in outcomes.values() if o.verifier), "verdicts")
-    return score_answers(version, answers, key=key, name=name)
+    claims = version.state.columns.claim_ids
+    return score_answers(
+        version,
+        [answer_of(outcomes.get(claim_id)) for claim_id in claims],
+        missing=[claim_id for claim_id in claims if claim_id not in outcomes],
+        key=key,
+        name=name or next((o.verifier for o in outcomes.values() if o.verifier), "verdicts"),
+    )
 
 
 def score_answers(
     version: BenchmarkVersion,
-    answers: Mapping[str, Label | None],
+    answers: Sequence[Label | None],
     *,
+    missing: Sequence[str] = (),
     key: str = "",
     name: str = "verdicts",
 ) -> ScoreSheet:
@@ -132,29 +138,36 @@ def score_answers(
 
     Args:
         version: what they answer.
-        answers: by claim id; None where there is no verdict.
+        answers: for each of its live claims, in their order; None where there is no verdict.
+        missing: claims that have not even a failure.
         key: as for `score`.
         name: whose answers they are, for the sheet.
 
     Raises:
         BenchmarkError: the benchmark has no such key.
     """
+    from itertools import compress
+
     from deepfact.core import metrics
     from deepfact.running.run_state import strata_of
 
-    truth, reports = key_of(version, key)
+    columns = version.state.columns
+    truth = key_of(version, key)
+    known = [label is not None for label in truth]
+    scored = set(compress(columns.claim_ids, known)) if missing else set()
     return metrics.score_answers(
-        truth,
-        answers,
+        [label for label in truth if label is not None],
+        list(compress(answers, known)),
+        missing=sum(claim_id in scored for claim_id in missing),
         verifier=name,
         on=f"{version}, key {key}" if key else str(version),
-        reports=reports,
-        strata=strata_of(version),
+        reports=list(compress(columns.reports, known)),
+        strata=list(compress(strata_of(version), known)),
     )
 
 
-def key_of(version: BenchmarkVersion, key: str = "") -> tuple[dict[str, Label], dict[str, str]]:
-    """What answers are scored against, and the report of each claim, both by claim id.
+def key_of(version: BenchmarkVersion, key: str = "") -> list[Label | None]:
+    """What answers are scored against: a label for each live claim, in their order, or None.
 
     Args:
         version: whose claims.
@@ -163,15 +176,13 @@ def key_of(version: BenchmarkVersion, key: str = "") -> tuple[dict[str, Label], 
     Raises:
         BenchmarkError: the benchmark has no such key.
     """
-    outlines = list(version.state.outlines())
-    reports = {one.claim_id: one.report for one in outlines}
-    truth = {one.claim_id: one.label for one in outlines if one.label is not None}
-    if key:
-        known = version.store.key(key)
-        if not known:
-            raise BenchmarkError(f"{version} has no key {key!r}")
-        truth = {claim_id: known[claim_id].label for claim_id in reports if claim_id in known}
-    return truth, reports
+    columns = version.state.columns
+    if not key:
+        return columns.labels
+    known = version.store.key(key)
+    if not known:
+        raise BenchmarkError(f"{version} has no key {key!r}")
+    return [known[one].label if one in known else None for one in columns.claim_ids]
 
 
 def run_round(

@@ -80,17 +80,27 @@ class Plan(Record):
     @property
     def calls(self) -> int:
         """Calls that would be sent."""
-        return sum(arm.calls for arm in self.arms)
+        return calls_of(self.arms)
 
     @property
     def usd(self) -> float | None:
         """Live cost; None where a price is unknown."""
-        return _sum(arm.usd for arm in self.arms if arm.calls)
+        return usd_of(self.arms)
 
     @property
     def usd_batched(self) -> float | None:
         """Batched cost; None where a price is unknown."""
         return _sum(arm.usd_batched for arm in self.arms if arm.calls)
+
+
+def calls_of(arms: Iterable[ArmPlan]) -> int:
+    """Calls that would be sent."""
+    return sum(arm.calls for arm in arms)
+
+
+def usd_of(arms: Iterable[ArmPlan]) -> float | None:
+    """Live cost; None where a price is unknown."""
+    return _sum(arm.usd for arm in arms if arm.calls)
 
 
 def plan_experiment(

@@ -82,9 +82,12 @@ class TaggedRecord(FileRecord):
         return {**data, self.TAG: getattr(self, self.TAG)}
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
 def canonical_json(value: Any) -> str:
     """JSON with sorted keys, no spaces, and every character as itself (UTF-8 when encoded)."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _CANONICAL.encode(value)
 
 
 def sha256_of(text: str | bytes) -> str:

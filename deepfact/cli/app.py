@@ -41,30 +41,30 @@ from deepfact.cli import (
 )
 from deepfact.cli.asked import asked_for
 from deepfact.cli.output import note
+from deepfact.cli.pages import App
 from deepfact.errors import DeepFactError
 
-app = typer.Typer(
+app = App(
+    "Factuality benchmarks whose labels can be revised, and the verifiers measured on them.",
     name="deepfact",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done, 1 a check did not pass, 2 wrong input, 3 answers or decisions are "
     "missing (run it again later).",
-    help="Factuality benchmarks whose labels can be revised, and the verifiers measured on them.",
 )
 app.add_typer(bench.app, name="bench")
 app.add_typer(round.app, name="round")
 app.add_typer(run_show.app, name="run")
 app.add_typer(audit.app, name="audit")
 app.add_typer(microgold.app, name="microgold")
-app.command(epilog=crossaudit.EXAMPLES)(crossaudit.crossaudit)
 app.command(epilog=score.VERIFY_EXAMPLES)(score.verify)
 app.command(epilog=score.SCORE_EXAMPLES)(score.score)
-app.command(epilog=leaderboard.EXAMPLES)(leaderboard.leaderboard)
 app.add_typer(model.app, name="model")
 app.command(epilog=ab.EXAMPLES)(ab.ab)
 app.command(epilog=plan.EXAMPLES)(plan.plan)
 app.command(epilog=regress.EXAMPLES)(regress.regress)
+app.command(epilog=leaderboard.EXAMPLES)(leaderboard.leaderboard)
+app.command(epilog=crossaudit.EXAMPLES)(crossaudit.crossaudit)
 app.command(epilog=reproduce.EXAMPLES)(reproduce.reproduce)
 app.command(epilog=simulate.EXAMPLES)(simulate.simulate)
 app.command(epilog=transfer.EXAMPLES)(transfer.transfer)

@@ -16,6 +16,7 @@ import typer
 from deepfact.cli import audit_exchange, audit_serve, audit_stats
 from deepfact.cli.options import Root
 from deepfact.cli.output import note, say
+from deepfact.cli.pages import App
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 PATIENCE = 30.0
 """Seconds to wait for the audit page or another program to be done with the journal."""
 
-app = typer.Typer(no_args_is_help=True, help="People decide blind cases.")
+app = App("People decide blind cases.")
 app.command(epilog=audit_serve.EXAMPLES)(audit_serve.serve)
 app.command(epilog=audit_exchange.EXPORT_EXAMPLES)(audit_exchange.export)
 app.command(epilog=audit_stats.EXAMPLES)(audit_stats.stats)

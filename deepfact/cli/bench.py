@@ -14,12 +14,13 @@ from deepfact.cli import bench_change, bench_check, bench_history, bench_publish
 from deepfact.cli.bench_history import entry_json, short
 from deepfact.cli.options import Date, Json, Reference, Root, date_of
 from deepfact.cli.output import note, print_json, print_table, say
+from deepfact.cli.pages import App
 
 if TYPE_CHECKING:
     from deepfact.core.state import Entry
     from deepfact.store.benchmark import BenchmarkVersion
 
-app = typer.Typer(no_args_is_help=True, help="Make, fill, read and check benchmarks.")
+app = App("Make, fill, read and check benchmarks.")
 
 
 def _folder(root: Path | None) -> Path:

@@ -6,17 +6,26 @@ Only the shell: see `deepfact.crossaudit`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from deepfact.cli.asking import (
+    Auditors,
+    Config,
+    DryRun,
+    Out,
+    Yes,
+    cost_words,
+    price_words,
+    refuse_unless_paid_for,
+)
 from deepfact.cli.options import Json, Root
 from deepfact.cli.output import note, print_json, print_table, progress, say, show_rate
 
 if TYPE_CHECKING:
     from deepfact.crossaudit.planning import CrossPlan
     from deepfact.crossaudit_records import CrossAuditRecord
-    from deepfact.plan import ArmPlan
 
 EXAMPLES = (
     "Examples:\n\ndeepfact crossaudit configs/crossaudit.yaml --dry-run\n\n"
@@ -26,21 +35,12 @@ EXAMPLES = (
 
 
 def crossaudit(
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="The spec, in YAML.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Results folder.  [default: results/<name>]", show_default=False),
-    ] = None,
-    auditors: Annotated[Path, typer.Option(help="Folder with the auditors' files.")] = Path(
-        "auditors"
-    ),
+    config: Config,
+    out: Out = None,
+    auditors: Auditors = Path("auditors"),
     root: Root = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be asked and cost; ask nothing.")
-    ] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Ask models, at the cost that --dry-run says.")
-    ] = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
     as_json: Json = False,
 ) -> None:
     """Accuracy of each agent alone, after each auditor's audit, and the change.
@@ -52,7 +52,6 @@ def crossaudit(
     from deepfact.crossaudit import run_crossaudit
     from deepfact.crossaudit.planning import plan_crossaudit
     from deepfact.crossaudit_records import CrossAuditSpec
-    from deepfact.errors import InputError
     from deepfact.reports.crossaudit_report import write_reports
     from deepfact.store.specs import read_yaml
 
@@ -65,11 +64,7 @@ def crossaudit(
         return
     if plan.calls and not yes:
         _show_plan(plan, as_json=False, err=True)
-        raise InputError(
-            f"up to {plan.calls} calls of models would be made",
-            where=str(config),
-            fix="if that is all right, say so with --yes",
-        )
+        refuse_unless_paid_for(plan.calls, config)
     with progress() as watch:
         record = run_crossaudit(spec, folder, auditors=declared, root=root, watch=watch)
     write_reports(record, folder)
@@ -80,13 +75,6 @@ def crossaudit(
         say(f"report: {folder / 'report.html'}")
     if not record.complete:
         raise typer.Exit(3)
-
-
-def _cost(ask: ArmPlan | None) -> str:
-    if ask is None or not ask.prompted:
-        return "asks no model"
-    price = "price unknown" if ask.usd is None else f"~${ask.usd:.2f}"
-    return f"{'at most ' if ask.at_most else ''}{ask.calls} calls, {price}"
 
 
 def _show_plan(plan: CrossPlan, as_json: bool, *, err: bool = False) -> None:
@@ -111,7 +99,7 @@ def _show_plan(plan: CrossPlan, as_json: bool, *, err: bool = False) -> None:
         return
     line = note if err else say
     for one in plan.agents:
-        words = _cost(one.ask) if one.stored < one.claims else "nothing to ask"
+        words = cost_words(one.ask) if one.stored < one.claims else "nothing to ask"
         line(f"{one.agent}: {one.stored} of {one.claims} verdicts are stored; {words}")
     for pair in plan.pairs:
         name = f"{pair.auditor} on {pair.agent}"
@@ -119,9 +107,8 @@ def _show_plan(plan: CrossPlan, as_json: bool, *, err: bool = False) -> None:
             line(f"{name}: skipped, it would judge its own model")
             continue
         cases = "cases not known yet" if pair.cases is None else f"{pair.cases} cases"
-        line(f"{name}: {cases}, {pair.stored} decisions are stored; {_cost(pair.ask)}")
-    price = "price unknown" if plan.usd is None else f"~${plan.usd:.2f}"
-    line(f"in all: up to {plan.calls} calls, {price}; nothing was asked")
+        line(f"{name}: {cases}, {pair.stored} decisions are stored; {cost_words(pair.ask)}")
+    line(f"in all: up to {plan.calls} calls, {price_words(plan.usd)}; nothing was asked")
 
 
 def _show(record: CrossAuditRecord) -> None:

@@ -10,11 +10,12 @@ import typer
 
 from deepfact.cli.options import Json, Root
 from deepfact.cli.output import print_json, print_table, say
+from deepfact.cli.pages import App
 
 if TYPE_CHECKING:
     from deepfact.retrievers.index_files import StoredIndex
 
-app = typer.Typer(no_args_is_help=True, help="Indexes for retrieval: made once, used again.")
+app = App("Indexes for retrieval: made once, used again.")
 
 Folder = Annotated[
     Path | None,

@@ -13,6 +13,7 @@ import typer
 
 from deepfact.cli.options import Date, Json, Root, date_of
 from deepfact.cli.output import note, print_json, print_table, say, show_rate
+from deepfact.cli.pages import App
 from deepfact.vocabulary import EditKind
 
 if TYPE_CHECKING:
@@ -25,9 +26,8 @@ if TYPE_CHECKING:
     from deepfact.records import Source
     from deepfact.store.benchmark import BenchmarkVersion
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Hidden claims whose answer is known: add, list, check, and measure by them.",
+app = App(
+    "Hidden claims whose answer is known: add, list, check, and measure by them.",
 )
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The benchmark.")]

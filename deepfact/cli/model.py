@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Iterator, NoReturn
 
 import typer
 
+from deepfact.cli.pages import App
+
 if TYPE_CHECKING:
     from deepfact.models.registry import LocalModel, Progress
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="A small language model run on this machine, as an option (extra 'local-llm').",
+app = App(
+    "A small language model run on this machine, as an option (extra 'local-llm').",
 )
 
 _BIG = 64 * 1024 * 1024  # bytes from which progress is shown

@@ -12,15 +12,15 @@ import typer
 
 from deepfact.cli.options import Json
 from deepfact.cli.output import print_json, print_table
+from deepfact.cli.pages import App
 from deepfact.errors import CheckFailed, InputError
 
 if TYPE_CHECKING:
     from deepfact.prompts.library import Prompt
     from deepfact.prompts.lint import Problem
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="The prompts that verifiers and auditors use: versioned, locked once released.",
+app = App(
+    "The prompts that verifiers and auditors use: versioned, locked once released.",
 )
 
 Folder = Annotated[

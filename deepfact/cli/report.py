@@ -13,14 +13,14 @@ import typer
 
 from deepfact.cli.options import Date, Json, Root, date_of
 from deepfact.cli.output import note, print_json, print_table, say
+from deepfact.cli.pages import App
 
 if TYPE_CHECKING:
     from deepfact.cli.report_import import ImportedReport, Outcome
     from deepfact.documents.records import ReportRecord
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Research reports: their sentences, citations and reference lists.",
+app = App(
+    "Research reports: their sentences, citations and reference lists.",
 )
 
 EXAMPLES = (

@@ -15,14 +15,14 @@ import typer
 from deepfact.cli import research_gate
 from deepfact.cli.options import Json, Root
 from deepfact.cli.output import print_json
+from deepfact.cli.pages import App
 from deepfact.vocabulary import ClaimKind, Method, SourceRole, Trust
 
 if TYPE_CHECKING:
     from deepfact.research_records import Ledger
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="The research gate: source cards, claims, a skeptic pass, and a report that may fail.",
+app = App(
+    "The research gate: source cards, claims, a skeptic pass, and a report that may fail.",
 )
 Run = research_gate.Run
 Who = Annotated[str, typer.Option(help="Who does this; kept in the ledger.")]

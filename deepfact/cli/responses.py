@@ -13,11 +13,11 @@ from typing import Annotated
 
 import typer
 
+from deepfact.cli.pages import App
 from deepfact.errors import InputError
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="The answers of models that were paid for: stats, export, import, prune.",
+app = App(
+    "The answers of models that were paid for: stats, export, import, prune.",
 )
 
 Store = Annotated[

@@ -14,11 +14,12 @@ from deepfact.cli import bench_change, executors, round_replay, transfer
 from deepfact.cli.branches import note_base_taken, note_run_branched
 from deepfact.cli.options import Json, Root
 from deepfact.cli.output import note, print_json, print_table, progress, show_rate
+from deepfact.cli.pages import App
 
 if TYPE_CHECKING:
     from deepfact.run_records import RunRecord
 
-app = typer.Typer(no_args_is_help=True, help="Audit-then-Score rounds: run, go on, status, report.")
+app = App("Audit-then-Score rounds: run, go on, status, report.")
 app.command(epilog=round_replay.EXAMPLES)(round_replay.replay)
 
 Open = Annotated[bool, typer.Option("--open", help="Show the report in the browser at the end.")]

@@ -12,13 +12,14 @@ import typer
 
 from deepfact.cli.options import Json
 from deepfact.cli.output import print_json, print_table, say
+from deepfact.cli.pages import App
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from deepfact.run_facts.records import Cost, RunFacts, Start
 
-app = typer.Typer(no_args_is_help=True, help="A run of any kind, seen from its results folder.")
+app = App("A run of any kind, seen from its results folder.")
 ON_A_LINE = 160
 """Characters of an example that a table shows; all that is kept is in ``--json``."""
 

@@ -149,10 +149,11 @@ def score(
     )  # fmt: skip
     asked.check()
     version = api.load(benchmark, root=root)
-    claims = [one.claim_id for one in version.state.outlines()]
-    read = read_answers(verdicts, claims, labels=labels, encoding=encoding)
-    sheet = api.score_answers(version, read.answers, key=key, name=verdicts.stem)
-    measured = score_calibration.measure(asked, version, root)
+    read = read_answers(verdicts, version.state.columns.claim_ids, labels=labels, encoding=encoding)
+    sheet = api.score_answers(
+        version, read.answers, missing=read.missing, key=key, name=verdicts.stem
+    )
+    measured = score_calibration.measure(asked, version, root, scored=read.scored)
     score_calibration.write_report(asked, sheet, version, measured)
     counts = {
         what: getattr(read, what) for what in ("missing", "extra", "duplicate", "conflicting")

@@ -107,29 +107,47 @@ def _score(score: SchemeScore) -> dict[str, Any]:
     }
 
 
-def measure(asked: Asked, version: BenchmarkVersion, root: Path | None) -> Measured:
+def measure(
+    asked: Asked, version: BenchmarkVersion, root: Path | None, *, scored: bool = True
+) -> Measured:
     """Calibration, and the scores at a threshold where one was asked for.
+
+    Args:
+        asked: what was asked for.
+        version: what the verdicts answer.
+        root: folder that holds benchmarks.
+        scored: whether a row may have probabilities; if not, none is looked for.
 
     Raises:
         InputError: the file's probabilities are none, or there are none and a threshold was asked
             for.
     """
-    from deepfact import api
     from deepfact.core.schemes.probabilities import at_threshold, calibrated
     from deepfact.importers.scores import read_scores
     from deepfact.reports.score_report import ChosenThreshold
 
-    key, _ = api.key_of(version, asked.key)
-    scores = read_scores(asked.verdicts, key, encoding=asked.encoding)
+    claims = version.state.columns.claim_ids
+    scores = read_scores(asked.verdicts, claims, encoding=asked.encoding) if scored else {}
     chosen = _chosen(asked, version, root)
-    if chosen is not None and not scores:
-        raise _no_scores(asked.verdicts)
+    if not scores:
+        if chosen is not None:
+            raise _no_scores(asked.verdicts)
+        return Measured((), None)
+    key = _key(version, asked.key)
     return Measured(
         calibrated=calibrated(key, scores),
         threshold=None
         if chosen is None
         else ChosenThreshold(at_threshold(key, scores, chosen[0]), chosen[1], chosen[2]),
     )
+
+
+def _key(version: BenchmarkVersion, key: str) -> dict[str, Label]:
+    """The labels that there are by claim id."""
+    from deepfact import api
+
+    labelled = zip(version.state.columns.claim_ids, api.key_of(version, key), strict=True)
+    return {claim_id: label for claim_id, label in labelled if label is not None}
 
 
 def _chosen(
@@ -145,7 +163,7 @@ def _chosen(
     if asked.chosen_on is None:
         return None
     other = api.load(asked.chosen_benchmark, root=root)
-    key, _ = api.key_of(other)
+    key = _key(other, "")
     scores: Mapping[str, Mapping[Label, float]] = read_scores(
         asked.chosen_on, key, encoding=asked.encoding
     )

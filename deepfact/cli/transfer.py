@@ -6,15 +6,24 @@ Only the shell: see `deepfact.transfer`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from deepfact.cli.asking import (
+    Auditors,
+    Config,
+    DryRun,
+    Out,
+    Yes,
+    cost_words,
+    price_words,
+    refuse_unless_paid_for,
+)
 from deepfact.cli.options import Json, Root
 from deepfact.cli.output import note, print_json, print_table, progress, say, show_rate
 
 if TYPE_CHECKING:
-    from deepfact.plan import ArmPlan
     from deepfact.transfer.planning import TransferPlan
     from deepfact.transfer_records import TransferRecord
 
@@ -26,21 +35,12 @@ EXAMPLES = (
 
 
 def transfer(
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="The spec, in YAML.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Results folder.  [default: results/<name>]", show_default=False),
-    ] = None,
-    auditors: Annotated[Path, typer.Option(help="Folder with the auditors' files.")] = Path(
-        "auditors"
-    ),
+    config: Config,
+    out: Out = None,
+    auditors: Auditors = Path("auditors"),
     root: Root = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be asked and cost; ask nothing.")
-    ] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Ask models, at the cost that --dry-run says.")
-    ] = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
     as_json: Json = False,
 ) -> None:
     """Compare verifiers with the labels of data sets, and audit what disagrees.
@@ -50,7 +50,6 @@ def transfer(
     when people have yet to decide (see `deepfact audit review`); running it again goes on.
     """
     from deepfact.auditors import read_auditors
-    from deepfact.errors import InputError
     from deepfact.store.specs import read_yaml
     from deepfact.transfer import run_transfer
     from deepfact.transfer.planning import plan_transfer
@@ -66,11 +65,7 @@ def transfer(
             return
         if plan.calls:
             _show_plan(plan, as_json=False, err=True)
-            raise InputError(
-                f"up to {plan.calls} calls of models would be made",
-                where=str(config),
-                fix="if that is all right, say so with --yes",
-            )
+            refuse_unless_paid_for(plan.calls, config)
     with progress() as watch:
         record = run_transfer(spec, folder, auditors=declared, root=root, watch=watch)
     _finish(record, folder, as_json=as_json)
@@ -105,13 +100,6 @@ def _finish(record: TransferRecord, folder: Path, *, as_json: bool) -> None:
         raise typer.Exit(3)
 
 
-def _cost(ask: ArmPlan | None) -> str:
-    if ask is None or not ask.prompted:
-        return "asks no model"
-    price = "price unknown" if ask.usd is None else f"~${ask.usd:.2f}"
-    return f"{'at most ' if ask.at_most else ''}{ask.calls} calls, {price}"
-
-
 def _show_plan(plan: TransferPlan, as_json: bool, *, err: bool = False) -> None:
     if as_json:
         print_json(
@@ -136,7 +124,7 @@ def _show_plan(plan: TransferPlan, as_json: bool, *, err: bool = False) -> None:
             f"claims, {data_set.sources} sources, {data_set.skipped} rows left out"
         )
     for pair in plan.pairs:
-        words = _cost(pair.ask) if pair.stored < pair.claims else "nothing to ask"
+        words = cost_words(pair.ask) if pair.stored < pair.claims else "nothing to ask"
         line(
             f"{pair.verifier} on {pair.data_set}: {pair.stored} of {pair.claims} answers are "
             f"stored; {words}"
@@ -144,9 +132,8 @@ def _show_plan(plan: TransferPlan, as_json: bool, *, err: bool = False) -> None:
     known = "cases not known yet" if plan.cases is None else f"{plan.cases} cases"
     line(f"audit: {known}")
     for agent in plan.agents:
-        line(f"  {agent.arm}: {_cost(agent)}")
-    price = "price unknown" if plan.usd is None else f"~${plan.usd:.2f}"
-    line(f"in all: up to {plan.calls} calls, {price}; nothing was asked")
+        line(f"  {agent.arm}: {cost_words(agent)}")
+    line(f"in all: up to {plan.calls} calls, {price_words(plan.usd)}; nothing was asked")
 
 
 def _show(record: TransferRecord) -> None:

@@ -54,12 +54,21 @@ class Outline(NamedTuple):
     domain: str
 
 
+class Columns(NamedTuple):
+    """The outlines of all live claims, in order: a list for each of their fields."""
+
+    claim_ids: list[str]
+    labels: list[Label | None]
+    reports: list[str]
+    domains: list[str]
+
+
 class StoredEntries(Mapping[str, Entry]):
     """Entries that lie in files. What is asked of all of them at once is known without reading
     each, so that a million of them need not be in memory."""
 
     @abstractmethod
-    def outlines(self) -> Iterator[Outline]:
+    def columns(self) -> Columns:
         """The live entries in outline, in order."""
 
     @abstractmethod
@@ -67,16 +76,21 @@ class StoredEntries(Mapping[str, Entry]):
         """The live entries, in order, read one after another."""
 
     @abstractmethod
-    def digests(self) -> Iterator[tuple[str, bytes]]:
-        """Claim id and entry hash (32 bytes) of every entry, in order."""
+    def hash_lines(self) -> list[str]:
+        """See `State.state_hash`; in any order."""
 
     @abstractmethod
     def digest(self, claim_id: str) -> bytes | None:
         """The entry hash of one claim; None when it is not there."""
 
     @abstractmethod
-    def differing(self, then: StoredEntries) -> Iterable[str]:
-        """The claims whose entry hash is not what it is in ``then``, in order."""
+    def differing(self, then: StoredEntries) -> Iterator[tuple[str, Entry | None, Entry]]:
+        """The claims whose entry hash is not what it is in ``then``, in order, each with its entry
+        there and here."""
+
+    @abstractmethod
+    def lacking(self, then: StoredEntries) -> list[str]:
+        """The claims of ``then`` that are not here, in its order."""
 
     @abstractmethod
     def counts(self) -> Counts:
@@ -97,11 +111,19 @@ class State:
 
     def outlines(self) -> Iterator[Outline]:
         """The live entries in outline, in order."""
+        return map(Outline._make, zip(*self.columns, strict=True))
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The live entries in outline, in order, by field: cheap for a million of them."""
         if isinstance(self.entries, StoredEntries):
-            return self.entries.outlines()
-        return (
-            Outline(entry.claim.id, entry.label, entry.claim.report, entry.claim.domain)
-            for entry in self
+            return self.entries.columns()
+        live = list(self)
+        return Columns(
+            [entry.claim.id for entry in live],
+            [entry.label for entry in live],
+            [entry.claim.report for entry in live],
+            [entry.claim.domain for entry in live],
         )
 
     @property
@@ -113,7 +135,7 @@ class State:
     def state_hash(self) -> str:
         """``sha256`` over the sorted lines ``claim id, tab, entry hash``."""
         if isinstance(self.entries, StoredEntries):
-            lines = [f"{claim_id}\tsha256:{d.hex()}\n" for claim_id, d in self.entries.digests()]
+            lines = self.entries.hash_lines()
         else:
             lines = [f"{claim_id}\t{e.entry_hash()}\n" for claim_id, e in self.entries.items()]
         lines.sort()
@@ -240,19 +262,11 @@ class Change:
 def diff(before: State, after: State) -> list[Change]:
     """Every claim that differs, in the order of the newer state, dropped ones last."""
     then, now = before.entries, after.entries
-    changes = [
-        Change(claim_id, old, new)
-        for claim_id in _may_differ(then, now)
-        if (old := then.get(claim_id)) != (new := now[claim_id])
-    ]
-    gone = then.keys() - now.keys()
-    dropped = (claim_id for claim_id in then if claim_id in gone) if gone else ()
-    return changes + [Change(claim_id, then[claim_id], None) for claim_id in dropped]
-
-
-def _may_differ(then: Mapping[str, Entry], now: Mapping[str, Entry]) -> Iterable[str]:
-    """The claims of ``now`` that may be other than in ``then``: by their hashes where these are
-    at hand. Entries may still be equal, as one moment can be written in two time zones."""
     if isinstance(then, StoredEntries) and isinstance(now, StoredEntries):
-        return now.differing(then)
-    return now
+        # By their hashes. Entries may still be equal: one moment can be written in two time zones.
+        pairs, gone = now.differing(then), now.lacking(then)
+    else:
+        pairs = ((claim_id, then.get(claim_id), entry) for claim_id, entry in now.items())
+        gone = [claim_id for claim_id in then if claim_id not in now]
+    changes = [Change(claim_id, old, new) for claim_id, old, new in pairs if old != new]
+    return changes + [Change(claim_id, then[claim_id], None) for claim_id in gone]

@@ -24,7 +24,7 @@ from deepfact.crossaudit.run import (
 from deepfact.crossaudit.stored import Stored, read_stored
 from deepfact.crossaudit_records import CrossAuditSpec, SavedCrossAudit
 from deepfact.experiment_records import ClaimsSpec
-from deepfact.plan import ArmPlan, Plan, plan_arms, plan_round
+from deepfact.plan import ArmPlan, Plan, calls_of, plan_arms, plan_round, usd_of
 from deepfact.plan import Stored as StoredAnswers
 from deepfact.records import Outcome
 from deepfact.run_records import Adjudicated, Answered, AuditorSpec, VerifierSpec
@@ -76,13 +76,12 @@ class CrossPlan:
     @property
     def calls(self) -> int:
         """Calls of models, at most."""
-        return sum(ask.calls for ask in self._asks)
+        return calls_of(self._asks)
 
     @property
     def usd(self) -> float | None:
         """What they cost at most; None where a price is unknown."""
-        known = [ask.usd for ask in self._asks if ask.calls]
-        return None if None in known else sum(one or 0.0 for one in known)
+        return usd_of(self._asks)
 
 
 def plan_crossaudit(

@@ -16,7 +16,7 @@ from typing import Any
 from deepfact.errors import InputError, did_you_mean
 from deepfact.importers.rows import BadRow, Row, csv_rows, json_row, json_rows
 from deepfact.records import Label
-from deepfact.store.files import read_lines
+from deepfact.store.files import decode, read_blocks
 
 CLOSE = 1e-3
 """How far a sum of rounded probabilities may be from 1."""
@@ -63,14 +63,22 @@ def _rows(path: Path, encoding: str) -> Iterator[Row]:
                 return
             yield row
     elif encoding.lower().replace("_", "-") == "utf-8":
-        for number, line in read_lines(path):
-            if '"score' in line:  # a million verdicts without any are passed over at once
-                yield json_row(line, f"{path}, line {number}")
+        for first, block in read_blocks(path):
+            if b'"score' in block:  # a million verdicts without any are passed over at once
+                yield from _json_rows(path, first, block)
     else:
         for row in json_rows(path, encoding=encoding):
             if isinstance(row, BadRow):
                 raise row.error
             yield row
+
+
+def _json_rows(path: Path, first: int, block: bytes) -> Iterator[Row]:
+    """The rows of a block that may have probabilities; its first line has the number ``first``."""
+    for number, line in enumerate(block.split(b"\n"), first):
+        where = f"{path}, line {number}"
+        if b'"score' in line:
+            yield json_row(decode(line, where=where).rstrip("\r"), where)
 
 
 def _scores(row: Row) -> dict[Label, float] | None:

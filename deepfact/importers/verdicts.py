@@ -6,15 +6,16 @@ are kept track of. A claim that is answered twice with different labels has no v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from deepfact.core.labels import DATA_SETS, lookup
 from deepfact.errors import InputError, did_you_mean
+from deepfact.importers.outcome_columns import Answers, answers_of
 from deepfact.importers.rows import BadRow, Row, csv_rows, empty_file, json_row, json_rows
 from deepfact.records import (
     Claim,
@@ -25,17 +26,10 @@ from deepfact.records import (
     VerificationFailure,
     canonical_json,
 )
-from deepfact.store.files import decode, parse_record, read_raw_lines
+from deepfact.store.files import decode, parse_record, read_blocks
 
 _OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
-_READER: Callable[[bytes], Outcome] = _OUTCOME.validator.validate_json
-_NESTED = frozenset(
-    {"abstentions", "contradictions", "evidence", "prompt", "qualifications", "scores", "span",
-     "usage", "votes"}
-)  # fmt: skip
-"""The fields of outcomes that hold keys in turn. One that is not named here is only read slower."""
 _ID_COLUMNS = ("claim_id", "id")
-T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -51,6 +45,17 @@ class Tally:
     conflicting: list[str] = field(default_factory=list)
     """Those of the duplicates whose labels differ; they have no verdict."""
 
+    def again(self, claim_id: str, *, other: bool) -> None:
+        """A claim has one more row, with an ``other`` label or the same."""
+        self.duplicate.append(claim_id)
+        if other:
+            self.conflicting.append(claim_id)
+
+    def name_each_once(self) -> None:
+        """However many rows it has."""
+        for ids in (self.extra, self.duplicate, self.conflicting):
+            ids[:] = dict.fromkeys(ids)
+
 
 @dataclass(slots=True)
 class ReadVerdicts(Tally):
@@ -63,8 +68,10 @@ class ReadVerdicts(Tally):
 class ReadAnswers(Tally):
     """As `ReadVerdicts`, but of labels alone: what a million verdicts leave in memory."""
 
-    answers: dict[str, Label | None] = field(default_factory=dict)
-    """None where there is no verdict."""
+    answers: list[Label | None] = field(default_factory=list)
+    """For each of the claims, in their order; None where there is no verdict."""
+    scored: bool = False
+    """Whether a row may have probabilities."""
 
 
 def read_verdicts(
@@ -83,8 +90,16 @@ def read_verdicts(
         InputError: unreadable, no id column, or an unknown label.
     """
     found = ReadVerdicts()
-    rows = _rows(path, labels, encoding)
-    _gather(rows, [claim.id for claim in claims], found.outcomes, found, _label)
+    known = {claim.id for claim in claims}
+    for claim_id, outcome in _rows(path, labels, encoding):
+        if claim_id not in known:
+            found.extra.append(claim_id)
+        elif claim_id not in found.outcomes:
+            found.outcomes[claim_id] = outcome
+        else:
+            found.again(claim_id, other=_label(found.outcomes[claim_id]) != _label(outcome))
+    found.name_each_once()
+    found.missing = [claim.id for claim in claims if claim.id not in found.outcomes]
     for claim_id in found.conflicting:
         found.outcomes[claim_id] = VerificationFailure(
             claim_id=claim_id,
@@ -97,45 +112,75 @@ def read_verdicts(
 def read_answers(
     path: Path, claims: Sequence[str], *, labels: str = "deepfact", encoding: str = "utf-8"
 ) -> ReadAnswers:
-    """The labels of a file of verdicts, by claim id: read and checked as by `read_verdicts`, with
-    the same errors, line by line.
+    """The labels of a file of verdicts: read and checked as by `read_verdicts`, with the same
+    errors, but many lines at a time where that is possible.
 
     Args:
         path: as for `read_verdicts`.
-        claims: ids of what should be answered.
+        claims: ids of what should be answered, each once.
         labels, encoding: as for `read_verdicts`.
     """
-    found = ReadAnswers()
-    fast = path.suffix.lower() != ".csv" and encoding.lower().replace("_", "-") == "utf-8"
-    answers = _own_lines(path, labels) if fast else (
-        (claim_id, _label(outcome)) for claim_id, outcome in _rows(path, labels, encoding)
-    )  # fmt: skip
-    _gather(answers, claims, found.answers, found, lambda label: label)
-    found.answers |= dict.fromkeys(found.conflicting)
+    if path.suffix.lower() == ".csv" or encoding.lower().replace("_", "-") != "utf-8":
+        rows = [(claim_id, _label(outcome)) for claim_id, outcome in _rows(path, labels, encoding)]
+        ids, given = [claim_id for claim_id, _ in rows], [label for _, label in rows]
+        blocks = iter([Answers(ids, given, scored=True)])
+    else:
+        blocks = _blocks(path, labels)
+    sorter = _Sorter(list(claims))
+    scored = False
+    for block in blocks:
+        sorter.take(block.claim_ids, block.labels)
+        scored = scored or block.scored
+    found = sorter.finished()
+    found.scored = scored
     return found
 
 
-def _gather(
-    rows: Iterable[tuple[str, T]],
-    claims: Sequence[str],
-    found: dict[str, T],
-    tally: Tally,
-    label_of: Callable[[T], Label | None],
-) -> None:
-    """Put each claim's first row into ``found``, and keep track of all others."""
-    known = set(claims)
-    for claim_id, given in rows:
-        if claim_id not in known:
-            tally.extra.append(claim_id)
-        elif claim_id not in found:
-            found[claim_id] = given
+class _Sorter:
+    """Puts answers beside the claims that they answer."""
+
+    def __init__(self, claims: list[str]) -> None:
+        self._claims = claims
+        self._found = ReadAnswers(answers=[None] * len(claims))
+        self._answered = bytearray(len(claims))
+        self._next = 0
+        """Where the next rows belong if they go on in the order of the claims."""
+
+    def take(self, ids: list[str], given: list[Label | None]) -> None:
+        """Rows: a claim id and an answer each."""
+        here = slice(self._next, self._next + len(ids))
+        if self._claims[here] == ids and not any(self._answered[here]):
+            self._found.answers[here] = given
+            self._answered[here] = b"\1" * len(ids)
+            self._next = here.stop
+            return
+        for claim_id, label in zip(ids, given, strict=True):
+            self._place(claim_id, label)
+
+    def _place(self, claim_id: str, label: Label | None) -> None:
+        found, place = self._found, self._places.get(claim_id)
+        if place is None:
+            found.extra.append(claim_id)
+        elif self._answered[place]:
+            found.again(claim_id, other=found.answers[place] != label)
         else:
-            tally.duplicate.append(claim_id)
-            if label_of(found[claim_id]) != label_of(given):
-                tally.conflicting.append(claim_id)
-    for ids in (tally.extra, tally.duplicate, tally.conflicting):
-        ids[:] = dict.fromkeys(ids)  # each once, however many rows it has
-    tally.missing = [claim_id for claim_id in claims if claim_id not in found]
+            self._answered[place], found.answers[place] = 1, label
+            self._next = place + 1
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {claim_id: place for place, claim_id in enumerate(self._claims)}
+
+    def finished(self) -> ReadAnswers:
+        """What was taken, when there is nothing more."""
+        found = self._found
+        found.name_each_once()
+        for claim_id in found.conflicting:
+            found.answers[self._places[claim_id]] = None
+        if not all(self._answered):
+            answered = zip(self._claims, self._answered, strict=True)
+            found.missing = [claim_id for claim_id, is_answered in answered if not is_answered]
+        return found
 
 
 def _rows(path: Path, labels: str, encoding: str) -> Iterator[tuple[str, Outcome]]:
@@ -148,53 +193,34 @@ def _rows(path: Path, labels: str, encoding: str) -> Iterator[tuple[str, Outcome
         yield _outcome(row, labels)
 
 
-def _own_lines(path: Path, labels: str) -> Iterator[tuple[str, Label | None]]:
-    """Claim id and label of each line of JSON Lines in UTF-8. Most lines are deepfact's own
-    outcomes, and are read at once; any other, and whatever is wrong with one, is left to the way
-    that every row goes."""
+def _blocks(path: Path, labels: str) -> Iterator[Answers]:
+    """The rows of JSON Lines in UTF-8, many at a time. Blocks of deepfact's own outcomes are read
+    in bulk; any other, and whatever is wrong with one, line by line."""
     _check_table(labels)
     empty = True
-    for number, _, line in read_raw_lines(path):
-        outcome = _own_outcome(line)
-        if outcome is None:
-            where = f"{path}, line {number}"
-            text = decode(line, where=where)
-            if not text.strip():
-                continue
-            outcome = _outcome(json_row(text.rstrip("\r\n"), where), labels)[1]
-        empty = False
-        yield outcome.claim_id, _label(outcome)
+    for first, block in read_blocks(path):
+        found = answers_of(block)
+        if found is None:
+            lines = list(_lines(path, first, block, labels))
+            found = Answers(
+                [claim_id for claim_id, _ in lines],
+                [label for _, label in lines],
+                scored=b'"score' in block,
+            )
+        empty = empty and not found.claim_ids
+        yield found
     if empty:
         raise empty_file(path)
 
 
-def _own_outcome(line: bytes) -> Outcome | None:
-    """The outcome that a line holds; None when it is none, or when what reads records lets pass
-    what reads rows does not: a key that is given twice, or NaN."""
-    if b'"kind"' not in line or b"NaN" in line or b"Infinity" in line:
-        return None
-    try:
-        outcome = _READER(line)
-    except ValidationError:
-        return None
-    # A quotation mark before a colon ends a key, unless it is within a text, and escaped.
-    return outcome if _keys(outcome) == line.count(b'":') - line.count(b'\\":') else None
-
-
-def _keys(record: BaseModel) -> int:
-    """How many keys a record was read from, those of the records in it included."""
-    names = record.model_fields_set
-    count = len(names)
-    for name in names & _NESTED:
-        value = getattr(record, name)
-        if isinstance(value, tuple):
-            for item in value:
-                count += _keys(item)
-        elif isinstance(value, dict):
-            count += len(value)
-        elif value is not None:
-            count += _keys(value)
-    return count
+def _lines(path: Path, first: int, block: bytes, labels: str) -> Iterator[tuple[str, Label | None]]:
+    """Claim id and label of each line of a block, whose first line has the number ``first``."""
+    for number, line in enumerate(block.split(b"\n"), first):
+        where = f"{path}, line {number}"
+        text = decode(line, where=where)
+        if text.strip():
+            claim_id, outcome = _outcome(json_row(text.rstrip("\r"), where), labels)
+            yield claim_id, _label(outcome)
 
 
 def _check_table(labels: str) -> None:

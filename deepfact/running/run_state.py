@@ -122,9 +122,9 @@ class Run:
         return {claim_id: entry.label for claim_id, entry in self.microgold.items()}
 
     @cached_property
-    def strata(self) -> dict[str, list[str]]:
+    def strata(self) -> dict[str, tuple[str, ...]]:
         """The strata of each claim."""
-        return strata_of(self.base)
+        return dict(zip(self.base.state.columns.claim_ids, strata_of(self.base), strict=True))
 
 
 @contextmanager
@@ -278,18 +278,17 @@ def auditor_names(spec: RoundSpec) -> list[str]:
     return list(dict.fromkeys(named))
 
 
-def strata_of(version: BenchmarkVersion) -> dict[str, list[str]]:
-    """The strata of each claim, for tables: its domain, and what the author's key says of it."""
-    key = version.store.key("author")
-    found: dict[str, list[str]] = {}
-    made: dict[tuple[str, str], list[str]] = {}
-    """Claims in the same strata share one list."""
-    for claim_id, _, _, domain in version.state.outlines():
-        stratum = key[claim_id].stratum if claim_id in key else ""
-        if (domain, stratum) not in made:
-            names = {"domain": domain, "stratum": stratum}
-            made[domain, stratum] = [f"{what}: {name}" for what, name in names.items() if name]
-        found[claim_id] = made[domain, stratum]
+def strata_of(version: BenchmarkVersion) -> list[tuple[str, ...]]:
+    """The strata of each live claim, in order: its domain, and what the author's key says of it."""
+    columns = version.state.columns
+    named: dict[str, tuple[str, ...]] = {
+        name: (f"domain: {name}",) if name else () for name in set(columns.domains)
+    }
+    found = [named[domain] for domain in columns.domains]
+    if key := version.store.key("author"):
+        for place, claim_id in enumerate(columns.claim_ids):
+            if claim_id in key and (stratum := key[claim_id].stratum):
+                found[place] += (f"stratum: {stratum}",)
     return found
 
 

@@ -178,23 +178,51 @@ def read_raw_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
     Raises:
         InputError: unreadable, or a line longer than `MAX_LINE`.
     """
-    try:
-        file = path.open("rb")
-    except OSError:
-        read_text(path)  # raises, with the reason
-        raise
-    with file:
+    with _opened(path) as file:
         number = offset = 0
         while line := file.readline(MAX_LINE + 1):
             number += 1
             if len(line) > MAX_LINE:
-                raise InputError(
-                    f"the line is longer than {MAX_LINE // 1024 // 1024} MB",
-                    where=f"{path}, line {number}",
-                    fix="is this a JSON Lines file? It holds one record on each line",
-                )
+                raise _too_long(path, number)
             yield number, offset, line
             offset += len(line)
+
+
+def read_blocks(path: Path, size: int = 4 * 1024 * 1024) -> Iterator[tuple[int, bytes]]:
+    """A file in blocks of whole lines: the number of a block's first line, and the block.
+
+    Args:
+        path: of the file.
+        size: of a block in bytes, but for its last line.
+
+    Raises:
+        InputError: as `read_raw_lines`.
+    """
+    with _opened(path) as file:
+        number = 1
+        while block := file.read(size):
+            block += b"" if block.endswith(b"\n") else file.readline(MAX_LINE + 1)
+            lines = block.count(b"\n")
+            if len(block) - block.rfind(b"\n", 0, -1) > MAX_LINE + 1:
+                raise _too_long(path, number + lines - block.endswith(b"\n"))
+            yield number, block
+            number += lines
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError:
+        read_text(path)  # raises, with the reason
+        raise
+
+
+def _too_long(path: Path, number: int) -> InputError:
+    return InputError(
+        f"the line is longer than {MAX_LINE // 1024 // 1024} MB",
+        where=f"{path}, line {number}",
+        fix="is this a JSON Lines file? It holds one record on each line",
+    )
 
 
 def hash_file(path: Path) -> str:

@@ -22,7 +22,7 @@ from deepfact.errors import IntegrityError
 from deepfact.records import Label, Revision, RevisionKind, canonical_json, sha256_of
 from deepfact.store.files import writing
 
-FORMAT = 1
+FORMAT = 2
 KINDS = tuple(RevisionKind)
 LABELS = (None, *Label)
 RETIRED = 4
@@ -30,7 +30,7 @@ RETIRED = 4
 
 _TEXTS = ("ids", "reports", "domains", "sources")
 _BYTES = ("kinds", "standings", "lines", "entries")
-_NUMBERS = {"offsets": "Q", "lengths": "I", "cite_counts": "I", "cites": "I"}
+_NUMBERS = {"rows": "I", "offsets": "Q", "lengths": "I", "cite_counts": "I", "cites": "I"}
 _NAMES = (*_TEXTS, *_BYTES, *_NUMBERS)
 
 
@@ -116,6 +116,11 @@ class Index:
         return self._bytes("entries")
 
     @cached_property
+    def rows(self) -> array[int]:
+        """Which claim the revision is about: its place in the order of adding, from 0."""
+        return self._numbers("rows")
+
+    @cached_property
     def offsets(self) -> array[int]:
         """Where the line starts in its file, in bytes."""
         return self._numbers("offsets")
@@ -141,13 +146,14 @@ class Index:
         return self._texts("sources")
 
     def append(
-        self, revision: Revision, *, offset: int, length: int, line: bytes, entry: bytes,
-        standing: int,
+        self, revision: Revision, *, row: int, offset: int, length: int, line: bytes,
+        entry: bytes, standing: int,
     ) -> None:  # fmt: skip
         """One more revision.
 
         Args:
             revision: read from the line.
+            row: of the claim.
             offset: where the line starts.
             length: how long it is.
             line: its hash.
@@ -156,6 +162,7 @@ class Index:
         """
         claim = revision.claim
         self.ids.append(revision.claim_id)
+        self.rows.append(row)
         self.kinds.append(KINDS.index(revision.kind))
         self.standings.append(standing)
         self.offsets.append(offset)

@@ -7,6 +7,7 @@ missing is made. This module never writes into a benchmark's folder.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,8 +23,13 @@ from deepfact.store.rows import Rows, revision_at
 if TYPE_CHECKING:
     from deepfact.store.benchmark import BenchmarkStore, BenchmarkVersion
 
+LOG = logging.getLogger("deepfact.store")
+
 LARGE = 4 * 1024 * 1024
 """Bytes of revisions, over all versions that a version comes from, from which indexes are used."""
+
+LONG = 64 * 1024 * 1024
+"""Bytes of revisions that take so long to read that it is told: some ten seconds."""
 
 
 def is_large(store: BenchmarkStore, versions: Sequence[Manifest]) -> bool:
@@ -49,8 +55,7 @@ def open_state(store: BenchmarkStore, lineage: Sequence[Manifest]) -> State:
             path = _revisions(store, manifest.version)
             index = _stored(store, manifest.version)
             if index is None:
-                read_into(rows, store, manifest.version)
-                keep(rows.last_index, store, manifest.version)
+                _index(rows, store, manifest.version)
             else:
                 rows.take(path, index)
         state = State(rows)
@@ -59,9 +64,19 @@ def open_state(store: BenchmarkStore, lineage: Sequence[Manifest]) -> State:
             return state
     rows = Rows()
     for manifest in lineage:
-        read_into(rows, store, manifest.version)
-        keep(rows.last_index, store, manifest.version)
+        _index(rows, store, manifest.version)
     return State(rows)
+
+
+def _index(rows: Rows, store: BenchmarkStore, version: int) -> None:
+    """Go on by a version whose index is not there, and keep one."""
+    if (size := _size(_revisions(store, version))) >= LONG:
+        LOG.warning(
+            "%s@%s: reading %d MB of revisions, once, to index them",
+            store.name, version, size // 1_000_000,
+        )  # fmt: skip
+    read_into(rows, store, version)
+    keep(rows.last_index, store, version)
 
 
 def rows_of(version: BenchmarkVersion) -> Rows:

@@ -10,14 +10,15 @@ from __future__ import annotations
 import weakref
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, KeysView
+from collections.abc import Iterable, Iterator, KeysView
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
-from itertools import accumulate
+from itertools import accumulate, compress
 from pathlib import Path
 from typing import BinaryIO
 
-from deepfact.core.state import Entry, Outline, StoredEntries, revised
+from deepfact.core.state import Columns, Entry, StoredEntries, revised
 from deepfact.errors import IntegrityError
 from deepfact.records import Counts, Revision, RevisionKind
 from deepfact.store.files import parse_record
@@ -25,6 +26,8 @@ from deepfact.store.index import KINDS, LABELS, RETIRED, Index
 
 _ADD = KINDS.index(RevisionKind.ADD)
 _ANNOTATES = {KINDS.index(RevisionKind.RELABEL), KINDS.index(RevisionKind.RERATIONALE)}
+_LABEL_OF = dict(enumerate(LABELS)) | {RETIRED | at: label for at, label in enumerate(LABELS)}
+_IS_LIVE = bytes(not standing & RETIRED for standing in range(256))
 _OPEN_FILES = 16
 _BLOCK = 16
 """Rows that are compared at once."""
@@ -47,8 +50,8 @@ class Rows(StoredEntries):
         self._parts: list[_Part] = []
         self._revisions = 0
         self._ids: list[str] = []
-        self._at: dict[str, int] = {}
-        """The row of each claim."""
+        self._places: dict[str, int] | None = {}
+        """The row of each claim; None until somebody asks for one by its id."""
         self._claims = array("I")
         """Number of the revision that holds the claim."""
         self._notes = array("I")
@@ -63,11 +66,18 @@ class Rows(StoredEntries):
         """The same rows, to go on from."""
         made = Rows()
         made._parts, made._revisions = self._parts[:], self._revisions
-        made._ids, made._at = self._ids[:], self._at.copy()
+        made._ids, made._places = self._ids[:], self._places and self._places.copy()
         made._claims, made._notes = self._claims[:], self._notes[:]
         made._standings, made._digests = self._standings[:], self._digests[:]
         made._spread = self._spread
         return made
+
+    @property
+    def _at(self) -> dict[str, int]:
+        """The row of each claim."""
+        if self._places is None:
+            self._places = dict(zip(self._ids, range(len(self._ids)), strict=True))
+        return self._places
 
     # --- going on ------------------------------------------------------------------------
 
@@ -105,16 +115,17 @@ class Rows(StoredEntries):
         Raises:
             BenchmarkError: it does not fit what is there.
         """
-        row = self._at.get(revision.claim_id)
-        after = revised(revision, None if row is None else self._entry(row), where=where)
+        known = self._at.get(revision.claim_id)
+        after = revised(revision, None if known is None else self._entry(known), where=where)
+        row = len(self._ids) if known is None else known
         line = line.rstrip(b"\r\n")
         standing = LABELS.index(after.label) | (RETIRED if after.retired else 0)
         entry = bytes.fromhex(after.entry_hash().partition(":")[2])
         self._parts[-1].index.append(
-            revision, offset=offset, length=len(line), line=sha256(line).digest(),
+            revision, row=row, offset=offset, length=len(line), line=sha256(line).digest(),
             entry=entry, standing=standing,
         )  # fmt: skip
-        self._put(revision.claim_id, KINDS.index(revision.kind), standing, entry)
+        self._put(row, revision.claim_id, KINDS.index(revision.kind), standing, entry)
 
     def take(self, path: Path, index: Index) -> None:
         """Go on by a whole version whose revisions were indexed before.
@@ -127,9 +138,8 @@ class Rows(StoredEntries):
         self._begin(path, index)
         if not any(index.kinds):  # only new claims: as most first versions are
             first, count = self._revisions, len(index.ids)
-            rows = range(len(self._ids), len(self._ids) + count)
-            self._at.update(zip(index.ids, rows, strict=True))
             self._ids += index.ids
+            self._places = None
             self._claims.extend(range(first, first + count))
             self._notes.extend(range(first, first + count))
             self._standings += index.standings
@@ -137,17 +147,39 @@ class Rows(StoredEntries):
             self._revisions += count
             self._spread = None
             return
-        entries = bytes(index.entries)
-        for at, (claim_id, kind, standing) in enumerate(
-            zip(index.ids, index.kinds, index.standings, strict=True)
-        ):
-            self._put(claim_id, kind, standing, entries[32 * at : 32 * at + 32])
+        added = _ADD in index.kinds  # row by row: what follows may be about one that is new
+        (self._put_each if added else self._put_all)(index)
 
-    def _put(self, claim_id: str, kind: int, standing: int, entry: bytes) -> None:
+    def _put_each(self, index: Index) -> None:
+        """Go on by the revisions of an index, one after another."""
+        entries = bytes(index.entries)
+        for at, (row, claim_id, kind, standing) in enumerate(
+            zip(index.rows, index.ids, index.kinds, index.standings, strict=True)
+        ):
+            self._put(row, claim_id, kind, standing, entries[32 * at : 32 * at + 32])
+
+    def _put_all(self, index: Index) -> None:
+        """As `_put_each`, at once, where no claim is new. A claim's last revision holds."""
+        import numpy as np
+
+        rows = np.frombuffer(index.rows, np.uint32)
+        kinds = np.frombuffer(index.kinds, np.uint8)
+        notes = np.isin(kinds, list(_ANNOTATES))
+        numbers = np.arange(self._revisions, self._revisions + len(rows))
+        np.frombuffer(self._notes, np.uint32)[rows[notes]] = numbers[notes]
+        np.frombuffer(self._standings, np.uint8)[rows] = np.frombuffer(index.standings, np.uint8)
+        entries = np.frombuffer(index.entries, np.uint8).reshape(-1, 32)
+        np.frombuffer(self._digests, np.uint8).reshape(-1, 32)[rows] = entries
+        self._revisions += len(rows)
+        if not notes.all():
+            self._spread = None
+
+    def _put(self, row: int, claim_id: str, kind: int, standing: int, entry: bytes) -> None:
         number = self._revisions
         self._revisions += 1
         if kind == _ADD:
-            self._at[claim_id] = len(self._ids)
+            if self._places is not None:
+                self._places[claim_id] = row
             self._ids.append(claim_id)
             self._claims.append(number)
             self._notes.append(number)
@@ -155,7 +187,6 @@ class Rows(StoredEntries):
             self._digests += entry
             self._spread = None
             return
-        row = self._at[claim_id]
         if kind in _ANNOTATES:
             self._notes[row] = number
         else:
@@ -193,51 +224,60 @@ class Rows(StoredEntries):
             if not standing & RETIRED:
                 yield self._entry(row)
 
-    def digests(self) -> Iterator[tuple[str, bytes]]:
-        """Claim id and entry hash of every entry, in order."""
-        digests = bytes(self._digests)
-        for row, claim_id in enumerate(self._ids):
-            yield claim_id, digests[32 * row : 32 * row + 32]
+    def hash_lines(self) -> list[str]:
+        """See `deepfact.core.state.State.state_hash`; in the order in which claims were added."""
+        digits = bytes(self._digests).hex()
+        ends = range(0, len(digits), 64)
+        return [
+            f"{i}\tsha256:{digits[at : at + 64]}\n" for i, at in zip(self._ids, ends, strict=True)
+        ]
 
     def digest(self, claim_id: str) -> bytes | None:
         """The entry hash of one claim; None when it is not there."""
         row = self._at.get(claim_id)
-        return None if row is None else bytes(self._digests[32 * row : 32 * row + 32])
+        return None if row is None else self._digest(row)
 
-    def differing(self, then: StoredEntries) -> Iterator[str]:
-        """The claims whose entry hash is not what it is in ``then``, in order."""
+    def differing(self, then: StoredEntries) -> Iterator[tuple[str, Entry | None, Entry]]:
+        """See `deepfact.core.state.StoredEntries`."""
         shared = 0
-        if isinstance(then, Rows) and self._ids[: len(then._ids)] == then._ids:
-            shared = len(then._ids)  # the newer goes on from the older: rows are alike but a few
+        if isinstance(then, Rows) and self._goes_on_from(then):
+            shared = len(then._ids)  # rows are alike but for a few
             for start in range(0, 32 * shared, 32 * _BLOCK):
                 stop = min(start + 32 * _BLOCK, 32 * shared)
                 if self._digests[start:stop] != then._digests[start:stop]:
-                    for at in range(start, stop, 32):
-                        if self._digests[at : at + 32] != then._digests[at : at + 32]:
-                            yield self._ids[at // 32]
-        for claim_id in self._ids[shared:]:
-            if self.digest(claim_id) != then.digest(claim_id):
-                yield claim_id
+                    for row in range(start // 32, stop // 32):
+                        if self._digest(row) != then._digest(row):
+                            yield self._ids[row], then._entry(row), self._entry(row)
+        for row in range(shared, len(self._ids)):
+            claim_id = self._ids[row]
+            if self._digest(row) != then.digest(claim_id):
+                yield claim_id, then.get(claim_id), self._entry(row)
 
-    def outlines(self) -> Iterator[Outline]:
+    def lacking(self, then: StoredEntries) -> list[str]:
+        """See `deepfact.core.state.StoredEntries`."""
+        if isinstance(then, Rows) and self._goes_on_from(then):
+            return []
+        return [claim_id for claim_id in then if claim_id not in self]
+
+    def _goes_on_from(self, then: Rows) -> bool:
+        """Whether the claims of ``then`` are the first ones here, in the same order."""
+        return self._ids[: len(then._ids)] == then._ids
+
+    def _digest(self, row: int) -> bytes:
+        return bytes(self._digests[32 * row : 32 * row + 32])
+
+    def columns(self) -> Columns:
         """The live entries in outline, in order."""
+        found = Columns([], [], [], [])
         for part, start, stop in self._stretches():
             standings = self._standings[start:stop]
-            index, places = part.index, [at - part.first for at in self._claims[start:stop]]
-            columns = zip(
-                self._ids[start:stop],
-                [LABELS[standing & ~RETIRED] for standing in standings],
-                map(index.reports.__getitem__, places),
-                map(index.domains.__getitem__, places),
-                strict=True,
-            )
-            outlines = map(Outline._make, columns)
-            retired = [standing & RETIRED for standing in standings]
-            yield from (
-                (one for one, gone in zip(outlines, retired, strict=True) if not gone)
-                if any(retired)
-                else outlines
-            )
+            live = standings.translate(_IS_LIVE)
+            places = [at - part.first for at in compress(self._claims[start:stop], live)]
+            found.claim_ids.extend(compress(self._ids[start:stop], live))
+            found.labels.extend(map(_LABEL_OF.__getitem__, compress(standings, live)))
+            found.reports.extend(_picked(part.index.reports, places))
+            found.domains.extend(_picked(part.index.domains, places))
+        return found
 
     def counts(self) -> Counts:
         """See `deepfact.core.state.State.counts`."""
@@ -293,6 +333,13 @@ class Rows(StoredEntries):
         return revision_at(part.path, part.index, number - part.first, self._files)
 
 
+def _picked(texts: list[str], places: list[int]) -> Iterable[str]:
+    """The texts at some places, which ascend."""
+    if places and places[-1] - places[0] == len(places) - 1:
+        return texts[places[0] : places[-1] + 1]
+    return map(texts.__getitem__, places)
+
+
 class _Files:
     """Files that lines are read from; a few are kept open."""
 
@@ -335,4 +382,10 @@ def revision_at(path: Path, index: Index, at: int, files: _Files | None = None) 
             where=str(path),
             fix="restore the file, for example from version control",
         )
-    return parse_record(line, Revision, where=f"{path}, revision {at + 1}")
+    return _parsed(line, f"{path}, revision {at + 1}")
+
+
+@lru_cache(maxsize=8)
+def _parsed(line: bytes, where: str) -> Revision:
+    """Two versions, or a claim and its annotation, often ask for one line after the other."""
+    return parse_record(line, Revision, where=where)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deepfact.experiment import RESPONSES
 from deepfact.experiment_records import LabelsFrom
-from deepfact.plan import ArmPlan, Stored, plan_arms
+from deepfact.plan import ArmPlan, Stored, calls_of, plan_arms, usd_of
 from deepfact.plan_agents import AgentRequests, agent_requests
 from deepfact.records import Claim
 from deepfact.run_records import Answered, AuditorSpec, CaseOpened, VerifierSpec
@@ -53,13 +53,12 @@ class TransferPlan:
     @property
     def calls(self) -> int:
         """Calls of models, at most."""
-        return sum(ask.calls for ask in self._asks)
+        return calls_of(self._asks)
 
     @property
     def usd(self) -> float | None:
         """What they cost at most; None where a price is unknown."""
-        known = [ask.usd for ask in self._asks if ask.calls]
-        return None if None in known else sum(one or 0.0 for one in known)
+        return usd_of(self._asks)
 
 
 def plan_transfer(

@@ -67,7 +67,7 @@ def imported(*words: str) -> set[str]:
 def test_help_imports_nothing_heavy(desk: Path, words: tuple[str, ...]) -> None:
     modules = imported(*words)
     assert "typer" in modules  # the list is read at all
-    assert modules & (HEAVY | {"yaml", "filelock", "pydantic"}) == set()
+    assert modules & (HEAVY | {"yaml", "filelock", "pydantic", "rich"}) == set()
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,13 @@ supported, or left the denominator), b-open-io/prompts #15.
 
 from __future__ import annotations
 
-import math
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 
 from deepfact.core import metrics
@@ -43,20 +42,15 @@ def scored(make: Any, rows: list[tuple[Label, Any, str]], **options: Any) -> Any
     return score(key, outcomes, verifier="v", on="version 1", reports=reports, **options)
 
 
-def wilson(k: int, n: int) -> tuple[float, float]:
-    """The interval by its closed form."""
-    z = NormalDist().inv_cdf(0.975)
-    centre, half = k + z * z / 2, z * math.sqrt(k * (n - k) / n + z * z / 4)
-    return (centre - half) / (n + z * z), (centre + half) / (n + z * z)
-
-
-@given(st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+@given(st.integers(1, 10**6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+@example((0, 1)).via("none of them")
+@example((58, 58)).via("all of them")
 def test_the_interval_is_wilsons(k_of_n: tuple[int, int]) -> None:
+    """To the last bit as scipy has it, so that nobody's figures depend on who computed them."""
     k, n = k_of_n
     found = rate(k, n)
-    low, high = wilson(k, n)
-    assert found.low == pytest.approx(low, abs=1e-9)
-    assert found.high == pytest.approx(high, abs=1e-9)
+    expected = binomtest(k, n).proportion_ci(method="wilson")
+    assert (found.low, found.high) == (expected.low, expected.high)
     assert 0 <= found.low <= k / n <= found.high <= 1
 
 
@@ -189,12 +183,26 @@ def test_claims_of_one_report_are_drawn_together(make: Any) -> None:
 
 def test_how_draws_are_made_does_not_change_them() -> None:
     """Draws some at a time are those made at once, as `numpy.tensordot` of all weights."""
-    tables = np.random.default_rng(5).integers(0, 4, (60_000, 3, 4))
-    draws = 20_000_000 // len(tables)  # 33 at a time
+    tables = np.random.default_rng(5).integers(0, 4, (9_000, 3, 4))
+    draws = metrics.RESAMPLES  # 222 at a time
     weights = np.random.default_rng(7).multinomial(
         len(tables), [1 / len(tables)] * len(tables), size=draws
     )
     assert (metrics._resampled(tables, 7) == np.tensordot(weights, tables, axes=1)).all()
+
+
+def test_very_many_clusters_are_drawn_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which changes the draws, not what they are draws of. Some at a time are those of one go."""
+    tables = np.random.default_rng(5).integers(0, 9, (2_000, 3, 4))
+    often = metrics._accuracy(metrics._resampled(tables, 7))
+    monkeypatch.setattr(metrics, "MANY_CLUSTERS", 100)
+    singly = metrics._accuracy(metrics._resampled(tables, 7))
+    assert len(singly) == len(often) == metrics.RESAMPLES and not (singly == often).all()
+    assert singly.mean() == pytest.approx(often.mean(), abs=5 * often.std() / len(often) ** 0.5)
+    assert singly.std() == pytest.approx(often.std(), rel=0.1)
+    generator = np.random.default_rng(7)
+    first = np.bincount(generator.integers(2_000, size=2_000), minlength=2_000)
+    assert (metrics._resampled(tables, 7)[0] == np.tensordot(first, tables, axes=1)).all()
 
 
 def test_clusters_that_are_alike_may_be_drawn_together(

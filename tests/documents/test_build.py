@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, Callable
 
 import pytest
@@ -140,12 +139,11 @@ HOSTILE = {
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("no_hang")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_takes_seconds_not_minutes(name: str, joined: Join, build: Build) -> None:
     text, form = HOSTILE[name]
-    began = time.process_time()
     assert joined(build(text, form)) == text
-    assert time.process_time() - began < 8  # 0.1 s to 2 s; what is quadratic takes minutes
 
 
 def test_published_sentences_take_the_place_of_ours(build: Build, joined: Join) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 from hypothesis import given
@@ -80,13 +79,8 @@ def test_any_text_is_covered_but_for_white_space(text: str) -> None:
     assert not text[at:].strip("\ufeff").strip()
 
 
+@pytest.mark.usefixtures("no_hang")
 @pytest.mark.parametrize("piece", ["a. ", ". ", "A. b ", "。", "1. ", "?! ", "x" * 10, '."'])
-def test_time_grows_with_length_and_no_faster(piece: str) -> None:
-    def seconds(length: int) -> float:
-        text = (piece * length)[:length]
-        began = time.process_time()
-        sentence_spans(text)
-        return time.process_time() - began
-
-    seconds(1000)
-    assert seconds(80_000) < 12 * seconds(20_000) + 0.2
+def test_a_long_text_of_one_piece_is_split_in_seconds(piece: str) -> None:
+    text = (piece * 500_000)[:500_000]
+    assert "".join(text[start:end] for start, end in sentence_spans(text)).strip()

@@ -22,15 +22,20 @@ from typing import Any
 import pytest
 from messages_server import MessagesServer
 
-from deepfact import api
+from deepfact import api, telemetry
 from deepfact.errors import ConfigError, DeepFactError, InputError, RunIncomplete
 from deepfact.executors.base import Elsewhere, Job, build_executor
 from deepfact.experiment import RESPONSES, run_experiment
 from deepfact.experiment_records import AbSpec
-from deepfact.run_records import ArmAnswered, VerifierSpec
+from deepfact.regression import UsedResponses, open_check, run_regression, update_baseline
+from deepfact.regression_records import RegressSpec
+from deepfact.round import run_rounds
+from deepfact.run_records import ArmAnswered, AuditorSpec, RoundSpec, VerifierSpec
 from deepfact.running.arms import AnswersMissing
 from deepfact.store.journal import read_events
 from deepfact.store.responses import ResponseStore
+from deepfact.telemetry import Scope
+from deepfact.telemetry.seam import Event
 
 ray = pytest.importorskip("ray", reason="the extra ray is not installed")
 pytestmark = [
@@ -110,15 +115,33 @@ def on_ray(**options: Any) -> Any:
     return build_executor("ray", {"workers": 3, "num_cpus": 0.5, "shard": 4, **options})
 
 
-def worker_pids() -> list[int]:
-    """Processes of workers that are doing units."""
+class Heard:
+    """A listener that keeps events."""
+
+    def __init__(self, events: list[Event]) -> None:
+        self._events = events
+
+    def began(self, scope: Scope, /) -> None: ...
+
+    def ended(self, scope: Scope, /) -> None: ...
+
+    def told(self, event: Event, /) -> None:
+        self._events.append(event)
+
+    def close(self) -> None: ...
+
+
+def worker_pids(cluster: Path) -> list[int]:
+    """Processes of a cluster's workers that are doing units: children of its raylet."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             words = (folder / "cmdline").read_bytes()
+            parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+            above = Path("/proc", parent, "cmdline").read_bytes()
         except OSError:
             continue
-        if words.startswith(b"ray::Worker"):
+        if words.startswith(b"ray::Worker") and str(cluster).encode() in above:
             found.append(int(folder.name))
     return sorted(found)
 
@@ -139,7 +162,7 @@ def test_a_killed_worker_costs_no_claim_and_no_answer(
 
     def watch(step: Any) -> None:
         if step.done >= 10 and not killed:
-            pids = worker_pids()
+            pids = worker_pids(cluster)
             assert len(pids) == 3
             killed.append(pids[0])
             os.kill(pids[0], signal.SIGKILL)
@@ -192,6 +215,26 @@ def test_budget_and_limits_hold_for_all_workers_together(
     assert 5 <= server.calls - 25 <= 5 + CONCURRENCY
 
 
+def test_what_fails_in_a_worker_is_told_where_the_run_was_started(
+    cluster: Path, desk: Path, server: MessagesServer
+) -> None:
+    """One line for each failed call, with its reason and the claim, as of the local executor."""
+    heard: dict[str, list[Event]] = {}
+    for name, executor in (("local", None), ("ray", on_ray())):
+        listener = Heard(heard.setdefault(name, []))
+        server.faults.script = ["", "529", "", "529"]
+        telemetry.listen(listener)
+        try:
+            run_experiment(spec(server.url), Path(name), executor=executor)
+        finally:
+            telemetry.close()
+    for name, events in heard.items():
+        failed = [one for one in events if one.name == "call_failed"]
+        assert [one.fields["reason"] for one in failed] == ["rate_limited"] * 2, name
+        assert {"run", "arm", "claim"} <= set.intersection(*(set(o.lineage) for o in failed)), name
+    assert {one.fields["worker"] for one in heard["ray"] if one.name == "call_failed"}
+
+
 def test_a_refused_key_stops_all_workers(cluster: Path, desk: Path, server: MessagesServer) -> None:
     server.faults.always = "401"
     with pytest.raises(DeepFactError) as caught:
@@ -211,6 +254,47 @@ def test_a_replay_that_lacks_answers_says_which_as_the_local_one_does(
         said.append((str(caught.value), caught.value.claims, caught.value.requests))
     assert said[0] == said[1]
     assert server.calls == 0
+
+
+def prompted(url: str) -> VerifierSpec:
+    """The verifier of `spec`, by itself."""
+    options = {**spec(url).verifier.options, "prompt": "verifier/split/v1"}
+    return VerifierSpec(kind="panel", options=options)
+
+
+def test_a_round_is_the_same_on_ray(cluster: Path, desk: Path, server: MessagesServer) -> None:
+    expert = AuditorSpec(name="expert", kind="policy", options={"accuracy": 0.9, "seed": 3})
+    what = RoundSpec(
+        name="trial", benchmark="small@1", challenger=prompted(server.url), auditors=("expert",),
+        commit_to="run", date="2026-01-05T00:00:00Z", scored=(VerifierSpec(kind="overlap"),),
+    )  # fmt: skip
+    calls = []
+    for name, executor in (("local", None), ("ray", on_ray())):
+        record = run_rounds(what, Path(name), auditors=(expert,), executor=executor)
+        assert record.rounds[0].challenges, "it has something to decide"
+        calls.append(server.calls - sum(calls))
+    assert calls[0] == calls[1] > 0
+    assert Path("ray/record.json").read_bytes() == Path("local/record.json").read_bytes()
+
+
+def test_a_regression_check_is_the_same_on_ray(
+    cluster: Path, desk: Path, server: MessagesServer
+) -> None:
+    what = RegressSpec(
+        name="r", benchmark="small@1", key="author", select={"limit": 10},
+        verifier=prompted(server.url), pins=({"claim": "fin-1-02", "must": "confirmed"},),
+    )  # fmt: skip
+    with UsedResponses(Path("first.sqlite")) as store:
+        check = open_check(what, store, recording=True)
+        update_baseline(check, run_regression(check, live=True))
+    records = []
+    for name, executor in (("local", None), ("ray", on_ray())):
+        with UsedResponses(Path(f"{name}.sqlite")) as store:
+            check = open_check(what, store)
+            records.append(run_regression(check, live=True, executor=executor))
+            assert check.store.used
+    assert records[0] == records[1]
+    assert records[0].status == "passed"
 
 
 def test_verdicts_of_other_kinds_are_the_same_too(cluster: Path, desk: Path) -> None:

@@ -235,8 +235,46 @@ def _verdicts() -> Iterator[Reader]:
         return used(list(read_verdicts(path, claims).outcomes.values()))
 
     yield Reader("verdicts jsonl", lambda: {"v.jsonl": lines}, lambda f: read(f / "v.jsonl"))
+    yield Reader("verdicts in bulk", _outcome_lines, lambda f: _in_bulk(f / "v.jsonl", claims))
     table = b'claim_id,label,rationale\nc1,supported,so\nc2,,\nc3,contradictory,"a ""b"""\n'
     yield Reader("verdicts csv", lambda: {"v.csv": table}, lambda f: read(f / "v.csv"))
+
+
+def _outcome_lines() -> dict[str, bytes]:
+    source = f"sha256:{'0' * 64}"
+    quote = {"source": source, "quote": "so", "stance": "supports", "span": {"start": 0, "end": 2}}
+    vote = {
+        "index": 0,
+        "label": "supported",
+        "evidence": [quote],
+        "usage": {"calls": 1, "usd": 0.5},
+    }
+    panel = {
+        "votes": [vote],
+        "panel": "confirmed",
+        "rule": "majority",
+        "scores": {"supported": 1.0},
+    }
+    verdict = {"kind": "verdict", "label": "supported", "schema_version": 1, "evidence": [quote]}
+    lines = [{**verdict, "claim_id": "c1"}, {**verdict, "claim_id": "c2", **panel}]
+    return {"v.jsonl": jsonl(*lines, {"kind": "failure", "claim_id": "c3", "reason": "timeout"})}
+
+
+def _in_bulk(path: Path, claims: list[Any]) -> object:
+    """Read in both ways, which have to agree."""
+    from deepfact.core.metrics import answer_of
+    from deepfact.errors import InputError
+    from deepfact.importers.verdicts import read_answers, read_verdicts
+
+    ids = [claim.id for claim in claims]
+    try:
+        plain = read_verdicts(path, claims)
+    except InputError:
+        read_answers(path, ids)
+        raise AssertionError("wrong by itself, and taken in bulk") from None
+    found = read_answers(path, ids)
+    assert found.answers == [answer_of(plain.outcomes.get(one)) for one in ids]
+    return used(list(plain.outcomes.values()))
 
 
 def _predictions() -> Iterator[Reader]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -42,6 +41,7 @@ def _bomb(levels: int) -> str:
     return f"kind: local\noptions: {{a: [{', '.join(lists)}]}}\n"
 
 
+@pytest.mark.usefixtures("no_hang")
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -54,11 +54,9 @@ def _bomb(levels: int) -> str:
     ],
 )
 def test_yaml(text: str, says: str) -> None:
-    began = time.process_time()
     with pytest.raises(ConfigError, match=says) as caught:
         parse_yaml(text, VerifierSpec, where="a.yaml")
     assert caught.value.where.startswith("a.yaml, line 2")
-    assert time.process_time() - began < 2
 
 
 def test_lists_in_lists_without_brackets() -> None:

@@ -219,8 +219,7 @@ def test_labels_alone_are_those_of_the_verdicts_with_the_same_errors(
     slow = whatever(lambda: read_verdicts(path, CLAIMS))
     fast = whatever(lambda: read_answers(path, [claim.id for claim in CLAIMS]))
     if isinstance(slow, ReadVerdicts):
-        labels = {claim_id: answer_of(outcome) for claim_id, outcome in slow.outcomes.items()}
-        assert fast.answers == labels
+        assert fast.answers == [answer_of(slow.outcomes.get(claim.id)) for claim in CLAIMS]
         for name in ("missing", "extra", "duplicate", "conflicting"):
             assert getattr(fast, name) == getattr(slow, name)
     else:
@@ -240,7 +239,7 @@ def test_most_lines_are_read_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     (tmp_path / "v.jsonl").write_text(panel.canonical() + "\n", "utf-8")
     monkeypatch.setattr(verdicts, "_outcome", None)
     found = read_answers(tmp_path / "v.jsonl", ["c1"])
-    assert found.answers == {"c1": "supported"}
+    assert found.answers == ["supported"]
 
 
 @pytest.mark.parametrize(
@@ -251,7 +250,7 @@ def test_most_lines_are_read_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 def test_labels_alone_of_other_files(tmp_path: Path, name: str, text: str, encoding: str) -> None:
     (tmp_path / name).write_bytes(text.encode(encoding))
     found = read_answers(tmp_path / name, ["c1", "c2"], encoding=encoding)
-    assert found.answers == {"c1": Label.SUPPORTED} and found.missing == ["c2"]
+    assert found.answers == [Label.SUPPORTED, None] and found.missing == ["c2"]
 
 
 def test_labels_alone_of_an_empty_file_or_with_an_unknown_table(tmp_path: Path) -> None:

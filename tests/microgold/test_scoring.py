@@ -90,6 +90,9 @@ def test_a_round_says_whose_labels_are_right_once_it_is_closed(store: BenchmarkS
     assert by_who["expert"].value == 1.0 and by_who["annotator-1"].value > 0.5
     assert sum(one.n for one in by_who.values()) == record.microgold[1].accuracy.n
     assert sum(one.k for one in by_who.values()) == record.microgold[1].accuracy.k
+    for page in ("report.md", "report.html"):
+        told = Path("results/one", page).read_text(encoding="utf-8")
+        assert "labels by expert after round 1" in told, page
 
 
 def test_an_open_run_says_nothing_of_annotators(store: BenchmarkStore) -> None:
@@ -101,6 +104,7 @@ def test_an_open_run_says_nothing_of_annotators(store: BenchmarkStore) -> None:
     record = run_rounds(spec, Path("results/both"), auditors=(EXPERT, PERSON))
     assert record.waiting and len(record.rounds) == 1
     assert record.rounds[0].annotators == ()
+    assert "labels by" not in Path("results/both/report.md").read_text(encoding="utf-8")
 
 
 def test_assumed_labels_are_nobodys_until_a_round_gives_one(make: Any) -> None:

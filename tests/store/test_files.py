@@ -21,8 +21,10 @@ from deepfact.store.files import (
     decode,
     jsonl,
     parse_record,
+    read_blocks,
     read_jsonl,
     read_lines,
+    read_raw_lines,
     read_record,
     read_text,
     write_bytes,
@@ -334,3 +336,28 @@ assert read_text(folder / "in.txt") == "Gr\\u00fc\\u00dfe"
     )
     assert done.returncode == 0, done.stderr
     assert "Mühle 水車".encode() in (tmp_path / "out.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("text", ["", "a", "a\n", "a\nbb\n\nccc", "\n\n", "a" * 50 + "\nb\n"])
+def test_blocks_are_the_file_in_whole_lines(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(text.encode())
+    blocks = list(read_blocks(path, size=4))
+    assert b"".join(block for _, block in blocks) == text.encode()
+    assert all(block.endswith(b"\n") for _, block in blocks[:-1])
+    for number, block in blocks:
+        assert text.encode().split(b"\n")[number - 1] == block.split(b"\n")[0]
+
+
+@pytest.mark.parametrize("after", [b"", b"\n", b"\nshort\n"])
+def test_a_line_that_is_too_long_for_a_block_has_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: bytes
+) -> None:
+    monkeypatch.setattr(files, "MAX_LINE", 40)
+    path = tmp_path / "x"
+    path.write_bytes(b"one\ntwo\n" + b"a" * 41 + after)
+    for read in (lambda: list(read_blocks(path, size=6)), lambda: list(read_raw_lines(path))):
+        with pytest.raises(InputError, match="x, line 3"):
+            read()
+    path.write_bytes(b"one\ntwo\n" + b"a" * 39 + after)
+    assert [number for number, _ in read_blocks(path, size=6)]

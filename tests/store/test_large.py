@@ -366,3 +366,17 @@ def test_a_benchmark_folder_holds_no_index(mill: BenchmarkStore) -> None:
     """A download brings none, and `bench verify` would complain of one."""
     mill.load(3)
     assert [path for path in mill.folder.rglob("*") if "index" in path.name] == []
+
+
+def test_a_long_first_reading_is_told_once(
+    make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = empty(tmp_path / "mill")
+    signed = {"author": "ada", "date": make.WHEN, "note": "made"}
+    store.commit([make.add("c1")], parent=None, sources=[make.source()], **signed)
+    monkeypatch.setattr(large, "LONG", 1)
+    shutil.rmtree(tmp_path / "home", ignore_errors=True)
+    for _ in range(2):
+        BenchmarkStore(store.folder).load(1)
+    told = [record.getMessage() for record in caplog.records]
+    assert told == ["mill@1: reading 0 MB of revisions, once, to index them"]

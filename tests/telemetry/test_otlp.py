@@ -7,7 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -128,38 +127,35 @@ def plain_run() -> Path:
     return Path("ab.yaml")
 
 
+@pytest.mark.usefixtures("no_hang")
 @pytest.mark.parametrize("trouble", ["down", "refusing", "hanging"])
 def test_a_collector_in_trouble_neither_fails_nor_holds_up_a_run(
     trouble: str, desk: Path, deepfact: Run
 ) -> None:
     spec = plain_run()
     without = run_experiment(read_yaml(spec, AbSpec), Path("without"))
-    with OtlpServer(status=503, delay=60 if trouble == "hanging" else 0) as collector:
+    with OtlpServer(status=503, delay=600 if trouble == "hanging" else 0) as collector:
         url = down() if trouble == "down" else collector.url
-        began = time.monotonic()
         done = deepfact("ab", spec, "--out", "with", env={"OTEL_EXPORTER_OTLP_ENDPOINT": url})
-        took = time.monotonic() - began
     assert done.returncode == 0, done.stderr
-    assert took < 45, "it waited for the collector"  # the SDK itself waits for 30 s and more
     if trouble != "hanging":  # nothing has come back from that one yet
         assert done.stderr.count("telemetry cannot be delivered") == 1
     assert "Traceback" not in done.stderr
     assert read_experiment(Path("with")) == without
 
 
+@pytest.mark.usefixtures("no_hang")
 def test_the_end_waits_no_longer_than_its_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(otel_setup, "PATIENCE", 0.2)
     said: list[str] = []
-    with OtlpServer(delay=30) as collector:
+    with OtlpServer(delay=600) as collector:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
         listener = otel_setup.from_environment(said.append)
         assert listener is not None
         telemetry.listen(listener)
         with telemetry.scope("run", "r"):
             pass
-        began = time.monotonic()
         telemetry.close()
-        assert time.monotonic() - began < 5
     assert said == []
 
 

@@ -56,6 +56,8 @@ def calibrated(
     Raises:
         ValueError: probabilities that are out of range, or do not sum to 1.
     """
+    if not scores:
+        return ()
     found = [(label, scores.get(claim_id)) for claim_id, label in key.items()]
     given = [one for _, one in found if one]
     if not given:

@@ -20,13 +20,14 @@ from deepfact.executors.base import Elsewhere, Job, R, U
 from deepfact.executors.ledger import Ledger
 from deepfact.executors.ray.cluster import connected, fitting, need_ray
 from deepfact.executors.ray.quiet import quiet
+from deepfact.executors.ray.relay import tell_again
 from deepfact.executors.ray.shards import Shards, Waiting
 from deepfact.executors.ray.texts import put_texts
-from deepfact.executors.ray.worker import DONE, FOUND, Message, Worker, ledger_gone
+from deepfact.executors.ray.worker import DONE, FOUND, TOLD, Message, Worker, ledger_gone
 from deepfact.executors.remote import WAITING
 from deepfact.executors.wire import error_of
 from deepfact.store.secrets import scrub
-from deepfact.telemetry import Level, event
+from deepfact.telemetry import NOTHING, Level, current, event
 from deepfact.version import VERSION
 
 SMALLEST, LARGEST = 4, 64
@@ -209,8 +210,9 @@ class _Crew(Generic[U, R]):
         worker: Any = actor.remote(name, self.ledger)
         try:
             error = await worker.open.remote(
-                VERSION, str(Path.cwd()), there.site, there.setting, self.texts
-            )
+                VERSION, str(Path.cwd()), there.site, there.setting, self.texts,
+                current() is not NOTHING,
+            )  # fmt: skip
         except RayActorError:
             return None
         except RayTaskError as failure:
@@ -228,7 +230,7 @@ class _Crew(Generic[U, R]):
             try:
                 texts = [unit.text for unit in shard]
                 async for message in worker.work.options(num_returns="streaming").remote(texts):
-                    self._heed(await message, left)
+                    self._heed(name, await message, left)
             except RayTaskError as error:
                 _failed(error)
             except RayError:
@@ -240,13 +242,15 @@ class _Crew(Generic[U, R]):
                     event("worker_lost", Level.WARNING, worker=name, calls_in_flight=flying)
             await self.shards.over(list(left.values()))
 
-    def _heed(self, message: Message, left: dict[int, Waiting]) -> None:
+    def _heed(self, worker: str, message: Message, left: dict[int, Waiting]) -> None:
         """Take what a worker says."""
         kind, place, text = message
         if kind == FOUND:
             self.take(self.there.read(text))
         elif kind == DONE:
             del left[place]
+        elif kind == TOLD:
+            tell_again(text, worker)
         else:
             raise error_of(text)
 

@@ -13,15 +13,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from deepfact import telemetry
 from deepfact.errors import ConfigError, DeepFactError, RunIncomplete
 from deepfact.executors.base import OpenSite, Site
+from deepfact.executors.ray.relay import Relay
 from deepfact.executors.ray.texts import SharedTexts
 from deepfact.executors.remote import RemoteAnswers, RemotePermits
 from deepfact.executors.wire import error_text
 from deepfact.version import VERSION
 
-FOUND, DONE, STOP = "found", "done", "stop"
-"""What a message is: a result of a unit, a unit that is over, an error that ends the run."""
+FOUND, DONE, STOP, TOLD = "found", "done", "stop", "told"
+"""What a message is: a result of a unit, a unit that is over, an error that ends the run, or an
+event to be told (see `deepfact.executors.ray.relay`)."""
 
 Message = tuple[str, int, str]
 """Its kind, the unit's place in the shard, and a text."""
@@ -40,9 +43,11 @@ class Worker:
         self._site: Site | None = None
         self._one_by_one = asyncio.Lock()
         self._units: set[asyncio.Task[None]] = set()
+        self._outboxes: list[asyncio.Queue[Message]] = []
+        """Of the shards that are being done."""
 
     async def open(
-        self, version: str, folder: str, site: str, setting: str, texts: Sequence[Any]
+        self, version: str, folder: str, site: str, setting: str, texts: Sequence[Any], tell: bool
     ) -> str:
         """Make the site. Returns nothing, or an error as JSON.
 
@@ -52,6 +57,7 @@ class Worker:
             site: ``module:function`` of an `OpenSite`.
             setting: what it is called with.
             texts: references of an index and of chunks; see `deepfact.executors.ray.texts`.
+            tell: whether somebody listens to what happens here.
         """
         try:
             if version != VERSION:
@@ -69,6 +75,8 @@ class Worker:
             def permits(engine: str) -> RemotePermits:
                 return RemotePermits(self._call, self._name, engine)
 
+            if tell:
+                telemetry.listen(Relay(self._hand_on))
             self._site = open_site(setting, SharedTexts(index, chunks), answers, permits)
         except Exception as error:
             return error_text(error)
@@ -82,13 +90,15 @@ class Worker:
             for place, unit in enumerate(units)
         ]
         self._units.update(tasks)
+        self._outboxes.append(messages)
         try:
             left = len(tasks)
             while left:
                 message = await messages.get()
-                left -= message[0] != FOUND
+                left -= message[0] in (DONE, STOP)
                 yield message
         finally:
+            self._outboxes.remove(messages)
             for task in tasks:
                 task.cancel()
             self._units.difference_update(tasks)
@@ -99,6 +109,11 @@ class Worker:
             task.cancel()
         if self._site is not None:
             await self._site.aclose()
+
+    def _hand_on(self, text: str) -> None:
+        """Send an event with the results of whichever shard is being done."""
+        if self._outboxes:
+            self._outboxes[-1].put_nowait((TOLD, 0, text))
 
     async def pid(self) -> int:
         """Of this process."""
