@@ -130,7 +130,7 @@ def noisy(entries: list[Entry], key: dict[str, Label], rng: random.Random) -> li
 
 
 @pytest.mark.parametrize(
-    ("name", "at_least", "times"), [("deepfact-practice", 8, 3.0), ("deepfact-drill", 15, 0.65)]
+    ("name", "at_least", "times"), [("deepfact-practice", 3, 1.0), ("deepfact-drill", 15, 0.65)]
 )
 def test_of_wrong_labels_it_mends_and_of_right_ones_it_breaks(
     name: str, at_least: int, times: float
