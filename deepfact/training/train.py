@@ -10,10 +10,11 @@ are held back. Each is tried on deepfact-drill, which no fit sees, and, two ways
 judged claims of the one public set when fitted without that set. The one with the best sum of
 accuracy and macro-F1 on the first, and macro-F1 on the second, is fitted on everything and written
 as JSON. How it does on reports of deepfact-practice that it was not fitted on is written down too,
-but chooses nothing: those claims were read while the features were made. The temperature for label shares told is that of the least log loss
-on each public set, when fitted without it, and on deepfact-drill, which no fit sees. The same data,
-seed, and versions of numpy and scipy give the same file. See `sets` for the mixture and its
-licences.
+but chooses nothing: those claims were read while the features were made.
+
+The temperature for label shares told is that of the least log loss on each public set, when fitted
+without it, and on deepfact-drill. The same data, seed, and versions of numpy and scipy give the
+same file. See `sets` for the mixture and its licences.
 
 Contradictory cases in which the comparison finds nothing to name are left out of the fit: the
 verifier may not conclude so there, whatever the model says.
