@@ -176,6 +176,7 @@ class _Metrics:
                 self._cost.add(usd, where)
         if scope.fields.get("deferred"):  # hours in a batch are no latency
             return
+        where = dict(where)  # some SDKs keep the attributes that they were given
         if RESPONSE_MODEL in described:
             where[RESPONSE_MODEL] = described[RESPONSE_MODEL]
         if (error := error_type(scope)) is not None:

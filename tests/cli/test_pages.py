@@ -30,6 +30,6 @@ def test_an_example_stands_on_one_line_however_long(
 def test_help_and_wrong_use_draw_no_boxes(deepfact: Deepfact) -> None:
     wrong = deepfact("bench", "log", "--jsn")
     assert wrong.returncode == 2
-    assert "No such option: --jsn" in wrong.stderr
+    assert "No such option" in wrong.stderr and "--jsn" in wrong.stderr
     said = deepfact("bench", "--help").stdout + wrong.stderr
     assert not set(said) & set("╭╮╰╯│─")
