@@ -149,7 +149,7 @@ def score_answers(
     from itertools import compress
 
     from deepfact.core import metrics
-    from deepfact.running.run_state import strata_of
+    from deepfact.running.strata import strata_of
 
     columns = version.state.columns
     truth = key_of(version, key)

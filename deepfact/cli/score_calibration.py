@@ -122,9 +122,7 @@ def measure(
         InputError: the file's probabilities are none, or there are none and a threshold was asked
             for.
     """
-    from deepfact.core.schemes.probabilities import at_threshold, calibrated
     from deepfact.importers.scores import read_scores
-    from deepfact.reports.score_report import ChosenThreshold
 
     claims = version.state.columns.claim_ids
     scores = read_scores(asked.verdicts, claims, encoding=asked.encoding) if scored else {}
@@ -133,6 +131,9 @@ def measure(
         if chosen is not None:
             raise _no_scores(asked.verdicts)
         return Measured((), None)
+    from deepfact.core.schemes.probabilities import at_threshold, calibrated
+    from deepfact.reports.score_report import ChosenThreshold
+
     key = _key(version, asked.key)
     return Measured(
         calibrated=calibrated(key, scores),

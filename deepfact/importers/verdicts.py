@@ -6,7 +6,9 @@ are kept track of. A claim that is answered twice with different labels has no v
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +31,8 @@ from deepfact.records import (
 from deepfact.store.files import decode, parse_record, read_blocks
 
 _OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
+AHEAD = 2
+"""Blocks of lines that are read at the same time."""
 _ID_COLUMNS = ("claim_id", "id")
 
 
@@ -198,8 +202,7 @@ def _blocks(path: Path, labels: str) -> Iterator[Answers]:
     in bulk; any other, and whatever is wrong with one, line by line."""
     _check_table(labels)
     empty = True
-    for first, block in read_blocks(path):
-        found = answers_of(block)
+    for first, block, found in _ahead(read_blocks(path)):
         if found is None:
             lines = list(_lines(path, first, block, labels))
             found = Answers(
@@ -211,6 +214,23 @@ def _blocks(path: Path, labels: str) -> Iterator[Answers]:
         yield found
     if empty:
         raise empty_file(path)
+
+
+def _ahead(
+    blocks: Iterable[tuple[int, bytes]],
+) -> Iterator[tuple[int, bytes, Answers | None]]:
+    """Each block with what it says, in order; those that come next are being read meanwhile, in
+    threads, for most of the work is Arrow's, which needs no lock."""
+    waiting: deque[tuple[int, bytes, Future[Answers | None]]] = deque()
+    with ThreadPoolExecutor(AHEAD) as pool:
+        for first, block in blocks:
+            waiting.append((first, block, pool.submit(answers_of, block)))
+            if len(waiting) > AHEAD:
+                number, data, found = waiting.popleft()
+                yield number, data, found.result()
+        while waiting:
+            number, data, found = waiting.popleft()
+            yield number, data, found.result()
 
 
 def _lines(path: Path, first: int, block: bytes, labels: str) -> Iterator[tuple[str, Label | None]]:

@@ -35,6 +35,7 @@ from deepfact.run_records import (
 from deepfact.running.auditor_checks import check_auditors as check_auditors
 from deepfact.running.auditor_checks import check_seats
 from deepfact.running.code_state import code_state, note_resumed
+from deepfact.running.strata import strata_of
 from deepfact.store.benchmark import BenchmarkStore, BenchmarkVersion
 from deepfact.store.files import read_record, write_text
 from deepfact.store.journal import Journal, now, read_events
@@ -276,20 +277,6 @@ def auditor_names(spec: RoundSpec) -> list[str]:
     """Every auditor that a spec names, in order, once each."""
     named = [*spec.auditors, *(name for stage in spec.rounds for name in stage.auditors or ())]
     return list(dict.fromkeys(named))
-
-
-def strata_of(version: BenchmarkVersion) -> list[tuple[str, ...]]:
-    """The strata of each live claim, in order: its domain, and what the author's key says of it."""
-    columns = version.state.columns
-    named: dict[str, tuple[str, ...]] = {
-        name: (f"domain: {name}",) if name else () for name in set(columns.domains)
-    }
-    found = [named[domain] for domain in columns.domains]
-    if key := version.store.key("author"):
-        for place, claim_id in enumerate(columns.claim_ids):
-            if claim_id in key and (stratum := key[claim_id].stratum):
-                found[place] += (f"stratum: {stratum}",)
-    return found
 
 
 @dataclass(frozen=True, slots=True)

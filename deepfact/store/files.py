@@ -188,7 +188,7 @@ def read_raw_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
             offset += len(line)
 
 
-def read_blocks(path: Path, size: int = 4 * 1024 * 1024) -> Iterator[tuple[int, bytes]]:
+def read_blocks(path: Path, size: int = 8 * 1024 * 1024) -> Iterator[tuple[int, bytes]]:
     """A file in blocks of whole lines: the number of a block's first line, and the block.
 
     Args:
