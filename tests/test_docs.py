@@ -89,9 +89,9 @@ def leaves(command: object, path: tuple[str, ...] = ()) -> dict[tuple[str, ...],
 
 
 def known() -> dict[tuple[str, ...], set[str]]:
-    from deepfact.cli.app import app
+    from deepfact.cli.app import whole
 
-    return leaves(typer.main.get_command(app))
+    return leaves(typer.main.get_command(whole()))
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

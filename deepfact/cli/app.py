@@ -1,81 +1,26 @@
 """``deepfact``: the command line. Puts the commands together; each lives in a module of its own.
 
-Heavy modules are imported inside the commands, so that ``--help`` starts at once. A
-`DeepFactError` ends a command with its message and exit code, without a traceback.
+Commands are imported when they are asked for, and heavy modules inside them, so that ``--help``
+starts at once. A `DeepFactError` ends a command with its message and exit code, without a
+traceback.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from deepfact import __version__
-from deepfact.cli import (
-    ab,
-    audit,
-    bench,
-    crossaudit,
-    doctor,
-    index,
-    leaderboard,
-    mcp,
-    microgold,
-    model,
-    observing,
-    plan,
-    prompts,
-    regress,
-    report,
-    reproduce,
-    research,
-    responses,
-    round,
-    run_show,
-    score,
-    search,
-    simulate,
-    transfer,
-)
+from deepfact.cli import observing
 from deepfact.cli.asked import asked_for
+from deepfact.cli.commands import COMMANDS, list_in, put_into
 from deepfact.cli.output import note
 from deepfact.cli.pages import App
 from deepfact.errors import DeepFactError
-
-app = App(
-    "Factuality benchmarks whose labels can be revised, and the verifiers measured on them.",
-    name="deepfact",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 a check did not pass, 2 wrong input, 3 answers or decisions are "
-    "missing (run it again later).",
-)
-app.add_typer(bench.app, name="bench")
-app.add_typer(round.app, name="round")
-app.add_typer(run_show.app, name="run")
-app.add_typer(audit.app, name="audit")
-app.add_typer(microgold.app, name="microgold")
-app.command(epilog=score.VERIFY_EXAMPLES)(score.verify)
-app.command(epilog=score.SCORE_EXAMPLES)(score.score)
-app.add_typer(model.app, name="model")
-app.command(epilog=ab.EXAMPLES)(ab.ab)
-app.command(epilog=plan.EXAMPLES)(plan.plan)
-app.command(epilog=regress.EXAMPLES)(regress.regress)
-app.command(epilog=leaderboard.EXAMPLES)(leaderboard.leaderboard)
-app.command(epilog=crossaudit.EXAMPLES)(crossaudit.crossaudit)
-app.command(epilog=reproduce.EXAMPLES)(reproduce.reproduce)
-app.command(epilog=simulate.EXAMPLES)(simulate.simulate)
-app.command(epilog=transfer.EXAMPLES)(transfer.transfer)
-app.add_typer(prompts.app, name="prompts")
-app.add_typer(responses.app, name="responses")
-app.add_typer(research.app, name="research")
-app.add_typer(report.app, name="report")
-app.command(epilog=search.EXAMPLES)(search.search)
-app.add_typer(index.app, name="index")
-app.command(epilog=mcp.EXAMPLES)(mcp.mcp)
-app.command(epilog=doctor.EXAMPLES)(doctor.doctor)
 
 
 def _version(asked: bool) -> None:
@@ -84,7 +29,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[  # noqa: ARG001 - its callback prints it
         bool,
@@ -95,6 +39,45 @@ def _options(
     log_details: observing.LogDetails = False,
 ) -> None:
     observing.start(log_json, log_level, details=log_details)
+
+
+def _root() -> App:
+    """The command line without any command."""
+    root = App(
+        "Factuality benchmarks whose labels can be revised, and the verifiers measured on them.",
+        name="deepfact",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog="Exit codes: 0 done, 1 a check did not pass, 2 wrong input, 3 answers or decisions "
+        "are missing (run it again later).",
+    )
+    root.callback()(_options)
+    return root
+
+
+def whole() -> App:
+    """The command line with every command."""
+    root = _root()
+    for listed in COMMANDS:
+        put_into(root, listed)
+    return root
+
+
+def part(words: Sequence[str]) -> App:
+    """The command line as far as ``words``, typed after the program's name, ask for it. What is
+    asked for is as in the whole."""
+    first = words[0] if words else ""
+    if first.startswith("-") and first not in ("-h", "--help", "--version"):
+        return whole()  # an option before the command, whose value may look like one
+    root = _root()
+    chosen = [listed for listed in COMMANDS if listed.name == first]
+    for listed in chosen:
+        group = put_into(root, listed)
+        if group is not None:
+            root.registered_groups[-1].typer_instance = asked_for(group, words[1:])
+    for listed in () if chosen else COMMANDS:
+        list_in(root, listed)
+    return root
 
 
 def _in_utf8() -> None:
@@ -112,7 +95,7 @@ def main() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace")
     completing = "_DEEPFACT_COMPLETE" in os.environ
     try:
-        (app if completing else asked_for(app, sys.argv[1:]))()
+        (whole() if completing else part(sys.argv[1:]))()
     except DeepFactError as error:
         note(f"error: {error}")
         sys.exit(error.exit_code)

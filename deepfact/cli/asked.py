@@ -1,5 +1,5 @@
-"""The part of the command line that is asked for: typer reads every parameter of every command it
-knows before it runs one, which takes longer than `bench log` does.
+"""The part of a group that is asked for: typer reads every parameter of every command it knows
+before it runs one, which takes longer than `bench log` does.
 
 Only leaves out; what is asked for is exactly as in the whole.
 """
@@ -20,11 +20,9 @@ def asked_for(app: Any, words: Sequence[str]) -> Any:
 
     Args:
         app: a `typer.Typer`; it stays as it is.
-        words: as typed, without the name of the program.
+        words: as typed, without the names of the program and of the groups around.
     """
     first = words[0] if words else ""
-    if first.startswith("-") and first not in ("-h", "--help", "--version"):
-        return app  # an option before the command, whose value may look like one
     groups = [info for info in app.registered_groups if _name(info) == first]
     commands = [info for info in app.registered_commands if _name(info) == first]
     if groups:

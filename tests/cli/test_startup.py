@@ -16,8 +16,7 @@ import pytest
 import typer.main
 from typer.testing import CliRunner
 
-from deepfact.cli.app import app
-from deepfact.cli.asked import asked_for
+from deepfact.cli.app import part, whole
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -25,7 +24,7 @@ HEAVY = {
     "anthropic", "bm25s", "datasets", "httpx", "jinja2", "matplotlib", "numpy", "opentelemetry",
     "pandas", "pyarrow", "scipy", "sklearn", "xllamacpp",
 }  # fmt: skip
-ROOT: Any = typer.main.get_command(app)
+ROOT: Any = typer.main.get_command(whole())
 
 
 def commands(group: Any = ROOT, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
@@ -70,6 +69,16 @@ def test_help_imports_nothing_heavy(desk: Path, words: tuple[str, ...]) -> None:
     assert modules & (HEAVY | {"yaml", "filelock", "pydantic", "rich"}) == set()
 
 
+def test_a_command_imports_no_other() -> None:
+    code = "import sys\nfrom deepfact.cli.app import part\npart(['doctor'])\nprint(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
+    )
+    modules = done.stdout.split()
+    assert "deepfact.cli.doctor" in modules
+    assert not {"deepfact.cli.bench", "deepfact.cli.ab", "deepfact.cli.research"} & set(modules)
+
+
 @pytest.mark.parametrize(
     "words",
     [("bench", "--help"), ("round", "run", "--help"), ("bench", "log", "small"),
@@ -89,7 +98,7 @@ def test_the_log_of_the_shipped_benchmark_imports_nothing_heavy(desk: Path) -> N
 def names(words: list[str]) -> set[str]:
     """The commands and groups that there are for such words, groups' own commands included."""
     found: set[str] = set()
-    todo = [("", typer.main.get_command(asked_for(app, words)))]
+    todo = [("", typer.main.get_command(part(words)))]
     while todo:
         before, group = todo.pop()
         for name, command in getattr(group, "commands", {}).items():
@@ -114,9 +123,9 @@ def test_only_what_is_asked_for_is_put_together() -> None:
      ["bench", "log", "--jsn"], ["score", "--help"], ["--log-level", "bench", "score"]],
 )  # fmt: skip
 def test_what_is_asked_for_is_as_in_the_whole(words: list[str]) -> None:
-    whole, part = (CliRunner().invoke(one, words) for one in (app, asked_for(app, words)))
-    assert (part.output, part.exit_code) == (whole.output, whole.exit_code)
-    assert part.output
+    all_of_it, asked = (CliRunner().invoke(one, words) for one in (whole(), part(words)))
+    assert (asked.output, asked.exit_code) == (all_of_it.output, all_of_it.exit_code)
+    assert asked.output
 
 
 # --- help ---------------------------------------------------------------------------------

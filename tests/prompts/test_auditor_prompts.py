@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from deepfact.cli.app import app
+from deepfact.cli.app import whole
 from deepfact.errors import ConfigError
 from deepfact.prompts.library import SHIPPED, Move, load_prompt, read_prompt
 from deepfact.prompts.lint import lint_folder
@@ -77,6 +77,6 @@ def test_the_shipped_one_tells_all_moves_and_never_whose_a_side_is() -> None:
 
 
 def test_it_is_shown_with_its_table() -> None:
-    done = CliRunner().invoke(app, ["prompts", "show", "auditor/judge", "--json"])
+    done = CliRunner().invoke(whole(), ["prompts", "show", "auditor/judge", "--json"])
     shown = json.loads(done.stdout)
     assert shown["decision"]["field"] == "decision" and "verdict" not in shown

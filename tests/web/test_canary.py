@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from deepfact import api
-from deepfact.cli.app import app
+from deepfact.cli.app import whole
 from deepfact.core.audit import open_docket
 from deepfact.errors import BenchmarkError
 from deepfact.exchange import export_cases
@@ -142,17 +142,17 @@ def commands() -> Iterator[list[str]]:
 
 def test_nothing_on_the_command_line_holds_the_key(opened: None) -> None:
     for words in commands():
-        done = CliRunner().invoke(app, words)
+        done = CliRunner().invoke(whole(), words)
         assert CANARY not in done.output + str(done.exception), words
         assert done.output or done.exception, words
-    shown = CliRunner().invoke(app, ["microgold", "list", "small"])
+    shown = CliRunner().invoke(whole(), ["microgold", "list", "small"])
     assert CANARY in shown.output, "the one command that shows answers, so the canary can be seen"
     for path in Path().glob("*.*"):
         assert CANARY.encode() not in path.read_bytes(), path
 
 
 def test_no_file_of_the_run_holds_the_key(opened: None) -> None:
-    CliRunner().invoke(app, ["round", "report", str(RUN)])
+    CliRunner().invoke(whole(), ["round", "report", str(RUN)])
     files = [path for path in RUN.rglob("*") if path.is_file()]
     names = {path.name for path in files}
     assert {"journal.jsonl", "record.json", "report.html", "report.md"} <= names
