@@ -15,6 +15,8 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
 HOME = Path(__file__).parents[2]
 PAGE = HOME / "docs" / "licences.md"
 
@@ -49,15 +51,25 @@ SPELLINGS = {
 
 def locked(path: Path) -> list[str]:
     """Names of the distributions in a lock file whose markers hold here."""
-    from packaging.requirements import Requirement
+    return sorted(wanted.name.lower() for wanted in _wanted(path))
 
+
+def is_installed(path: Path) -> bool:
+    """Whether what a lock file names is what is installed here."""
+    try:
+        return all(one.specifier.contains(metadata.version(one.name)) for one in _wanted(path))
+    except metadata.PackageNotFoundError:
+        return False
+
+
+def _wanted(path: Path) -> list[Requirement]:
     found = []
     for line in path.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith((" ", "#", "-")):
             wanted = Requirement(line.rstrip("\\ "))
             if wanted.marker is None or wanted.marker.evaluate():
-                found.append(wanted.name.lower())
-    return sorted(found)
+                found.append(wanted)
+    return found
 
 
 def licence_of(name: str) -> str:
