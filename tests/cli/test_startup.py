@@ -269,3 +269,9 @@ def test_files_are_utf8_whatever_the_locale(desk: Path, deepfact: Run) -> None:
     again = deepfact("bench", "show", "welt", "mühle-1")
     assert again.stdout == shown
     assert deepfact("bench", "verify", "welt").returncode == 0
+
+
+def test_python_can_run_it_as_a_module() -> None:
+    words = [sys.executable, "-m", "deepfact", "--version"]
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout.startswith("deepfact ")
