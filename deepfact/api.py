@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deepfact.errors import BenchmarkError
+from deepfact.errors import BenchmarkError, InputError
 from deepfact.records import Label, Outcome
 from deepfact.run_records import RunRecord, ScoreSheet, VerifierSpec
 
@@ -145,6 +145,7 @@ def score_answers(
 
     Raises:
         BenchmarkError: the benchmark has no such key.
+        InputError: there are more answers than claims, or fewer.
     """
     from itertools import compress
 
@@ -152,6 +153,11 @@ def score_answers(
     from deepfact.running.strata import strata_of
 
     columns = version.state.columns
+    if len(answers) != len(columns.claim_ids):
+        raise InputError(
+            f"{len(answers)} answers, but {version} has {len(columns.claim_ids)} claims",
+            fix="give one for each live claim, None where there is none",
+        )
     truth = key_of(version, key)
     known = [label is not None for label in truth]
     scored = set(compress(columns.claim_ids, known)) if missing else set()

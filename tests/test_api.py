@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import deepfact
+from deepfact import api
 from deepfact.cli.output import show_cost
 from deepfact.errors import BenchmarkError, ConfigError, InputError
 from deepfact.records import Claim, FailureReason, Label, Usage, Verdict, VerificationFailure
@@ -108,3 +109,11 @@ def test_progress_says_what_was_paid_and_when_a_price_is_unknown() -> None:
     tally.take(Verdict(claim_id="d", label=Label.SUPPORTED, usage=Usage(calls=1)))
     tally.take(Verdict(claim_id="e", label=Label.SUPPORTED, usage=Usage(calls=1, usd=9.0)))
     assert show_cost(tally.progress("verify", 4, 4)) == "8 calls, price unknown"
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+def test_answers_are_one_for_each_claim(small_benchmarks: Path, change: int) -> None:
+    version = api.load("small@1", root=small_benchmarks)
+    answers = [Label.SUPPORTED] * (len(version.claims) + change)
+    with pytest.raises(InputError, match="answers, but small@1 has"):
+        api.score_answers(version, answers)

@@ -132,6 +132,18 @@ def json_row(line: str, where: str) -> Row:
     return Row(where, _json_object(line, where))
 
 
+def block_lines(path: Path, first: int, block: bytes) -> Iterator[tuple[str, bytes]]:
+    """``(place, line)`` of each line of a block, without its line end.
+
+    Args:
+        path: of the file.
+        first: number of the block's first line.
+        block: whole lines, see `deepfact.store.files.read_blocks`.
+    """
+    for number, line in enumerate(block.split(b"\n"), first):
+        yield f"{path}, line {number}", line.rstrip(b"\r")
+
+
 def _decoded_lines(path: Path, *, encoding: str) -> Iterator[tuple[int, str]]:
     """As `deepfact.store.files.read_lines`, for encodings in which LF may not be one byte."""
     text = _text(path, encoding)

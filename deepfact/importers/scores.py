@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from deepfact.errors import InputError, did_you_mean
-from deepfact.importers.rows import BadRow, Row, csv_rows, json_row, json_rows
+from deepfact.importers.rows import BadRow, Row, block_lines, csv_rows, json_row, json_rows
 from deepfact.records import Label
 from deepfact.store.files import decode, read_blocks
 
@@ -64,21 +64,16 @@ def _rows(path: Path, encoding: str) -> Iterator[Row]:
             yield row
     elif encoding.lower().replace("_", "-") == "utf-8":
         for first, block in read_blocks(path):
-            if b'"score' in block:  # a million verdicts without any are passed over at once
-                yield from _json_rows(path, first, block)
+            if b'"score' not in block:
+                continue  # a million verdicts without any are passed over at once
+            for where, line in block_lines(path, first, block):
+                if b'"score' in line:
+                    yield json_row(decode(line, where=where), where)
     else:
         for row in json_rows(path, encoding=encoding):
             if isinstance(row, BadRow):
                 raise row.error
             yield row
-
-
-def _json_rows(path: Path, first: int, block: bytes) -> Iterator[Row]:
-    """The rows of a block that may have probabilities; its first line has the number ``first``."""
-    for number, line in enumerate(block.split(b"\n"), first):
-        where = f"{path}, line {number}"
-        if b'"score' in line:
-            yield json_row(decode(line, where=where).rstrip("\r"), where)
 
 
 def _scores(row: Row) -> dict[Label, float] | None:

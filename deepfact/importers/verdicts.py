@@ -18,7 +18,15 @@ from pydantic import TypeAdapter
 from deepfact.core.labels import DATA_SETS, lookup
 from deepfact.errors import InputError, did_you_mean
 from deepfact.importers.outcome_columns import Answers, answers_of
-from deepfact.importers.rows import BadRow, Row, csv_rows, empty_file, json_row, json_rows
+from deepfact.importers.rows import (
+    BadRow,
+    Row,
+    block_lines,
+    csv_rows,
+    empty_file,
+    json_row,
+    json_rows,
+)
 from deepfact.records import (
     Claim,
     FailureReason,
@@ -235,11 +243,10 @@ def _ahead(
 
 def _lines(path: Path, first: int, block: bytes, labels: str) -> Iterator[tuple[str, Label | None]]:
     """Claim id and label of each line of a block, whose first line has the number ``first``."""
-    for number, line in enumerate(block.split(b"\n"), first):
-        where = f"{path}, line {number}"
+    for where, line in block_lines(path, first, block):
         text = decode(line, where=where)
         if text.strip():
-            claim_id, outcome = _outcome(json_row(text.rstrip("\r"), where), labels)
+            claim_id, outcome = _outcome(json_row(text, where), labels)
             yield claim_id, _label(outcome)
 
 
