@@ -15,7 +15,7 @@ from deepfact.core.policy import by_case, why_unworkable
 from deepfact.core.replay import Replayed, replay_round
 from deepfact.core.revise import decided_label
 from deepfact.core.state import State, apply
-from deepfact.errors import ConfigError, InputError, IntegrityError
+from deepfact.errors import ConfigError, InputError, IntegrityError, RecordError
 from deepfact.measure_records import AuditorWeight, Rate
 from deepfact.records import Id, Label, Outcome, Record, Ruling, RulingKind
 from deepfact.round import assigned
@@ -157,6 +157,8 @@ def replay_run(folder: Path, policy: PolicySpec | None, *, root: Path | None = N
         raise InputError(
             "no round of this run is closed yet: there is nothing to replay", where=str(folder)
         )
+    for closed in record.rounds:
+        _check_whole(closed, str(folder / "record.json"))
     base = run_benchmark(record.spec, folder, root).load(record.rounds[0].base.version)
     if base.manifest.state_hash != record.rounds[0].base.state_hash:
         raise IntegrityError(
@@ -184,6 +186,27 @@ def replay_run(folder: Path, policy: PolicySpec | None, *, root: Path | None = N
         open_round=bool(record.waiting),
         rounds=tuple(rounds),
     )
+
+
+def _check_whole(done: RoundRecord, where: str) -> None:
+    """Keys, rulings and decisions have to be about the round's own cases.
+
+    Raises:
+        RecordError: one is not.
+    """
+    cases = [case.id for case in done.cases]
+    for what, about in (
+        ("keys", [key.case_id for key in done.keys]),
+        ("rulings", [ruling.case_id for ruling in done.rulings]),
+        ("decisions", [made.case_id for made in done.adjudications]),
+    ):
+        fits = set(about) <= set(cases) if what == "decisions" else sorted(about) == sorted(cases)
+        if not fits:
+            raise RecordError(
+                f"the {what} of round {done.round} are not about its cases",
+                where=where,
+                fix="the record was changed by hand: restore it, or run the round again",
+            )
 
 
 def _check(policy: PolicySpec, stage: Stage, microgold: Mapping[str, Label]) -> None:

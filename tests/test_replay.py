@@ -3,13 +3,14 @@ for one person, weights are recorded, and nothing on disk changes."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from deepfact.core.revise import decided_label, split
-from deepfact.errors import ConfigError, InputError
+from deepfact.errors import ConfigError, InputError, RecordError
 from deepfact.records import Adjudication, Decision, RulingKind
 from deepfact.replay import read_policy, replay_run
 from deepfact.review import decide, open_desk
@@ -266,3 +267,14 @@ def test_one_auditor_a_case_gives_no_agreement(desk: Path) -> None:
     record = run("run", {"rule": "single"}, PANEL)
     assert record.rounds[0].agreement is None
     assert read_stats(Path("run")).rounds[0].agreement is None
+
+
+@pytest.mark.parametrize("part", ["keys", "rulings", "adjudications"])
+def test_a_record_that_is_not_about_its_own_cases_is_refused(desk: Path, part: str) -> None:
+    run("run", {"rule": "single"}, (ANN,))
+    path = Path("run/record.json")
+    record = json.loads(path.read_text("utf-8"))
+    record["rounds"][0][part][0]["case_id"] = "r1-none"
+    path.write_text(json.dumps(record), "utf-8")
+    with pytest.raises(RecordError, match=r"of round 1 are not about its cases(.|\n)*restore it"):
+        replay_run(Path("run"), None)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from deepfact.core.revise import rule, split
 from deepfact.core.weights import Known, Scales, known_decisions
-from deepfact.errors import RecordError, did_you_mean
+from deepfact.errors import did_you_mean
 from deepfact.measure_records import AuditorWeight
 from deepfact.records import Adjudication, Case, CaseKey, Label, Ruling
 from deepfact.run_records import PolicyRule, PolicySpec, RoundRecord
@@ -87,18 +87,10 @@ def _known_of(done: RoundRecord, microgold: Mapping[str, Label], policy: PolicyS
 def by_case(
     cases: Sequence[Case], adjudications: Sequence[Adjudication]
 ) -> dict[str, list[Adjudication]]:
-    """Adjudications by case id, in the order in which they are given.
-
-    Raises:
-        RecordError: one is about a case that is not there.
-    """
+    """Adjudications by case id, in the order in which they are given. All are about one of the
+    cases."""
     found: dict[str, list[Adjudication]] = {case.id: [] for case in cases}
     for made in adjudications:
-        if made.case_id not in found:
-            raise RecordError(
-                f"a decision of {made.auditor!r} is about {made.case_id!r}, which is no case here",
-                fix="the record was changed by hand: restore it, or run the round again",
-            )
         found[made.case_id].append(made)
     return found
 

@@ -58,7 +58,7 @@ def open_benchmark(name: str, root: Path | None = None) -> BenchmarkStore:
     Raises:
         BenchmarkError: there is none.
     """
-    if (Path(name) / "versions").is_dir():
+    if _is_folder(Path(name) / "versions"):
         return BenchmarkStore(Path(name))
     known = find_benchmarks(root)
     if name in known:
@@ -99,6 +99,14 @@ def run_benchmark(spec: RoundSpec, folder: Path, root: Path | None = None) -> Be
     """
     name, _ = split_reference(spec.benchmark)
     copy = run_copy(folder, Path(name).name)
-    if spec.commit_to == "run" and copy.is_dir():
+    if spec.commit_to == "run" and _is_folder(copy):
         return BenchmarkStore(copy)
     return open_benchmark(name, root)
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether there is such a folder; a name that no file can have is the name of none."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False

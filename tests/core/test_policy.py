@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from deepfact.core.policy import by_case, due, rule_all, why_unworkable
 from deepfact.core.revise import rule
-from deepfact.errors import RecordError
 from deepfact.records import Adjudication, Case, CaseKey, CaseKind, Claim, Decision, Label, Position
 from deepfact.run_records import PolicySpec, RoundRecord, VersionRef, WeightSpec
 
@@ -239,9 +238,3 @@ def test_two_auditors_leave_nobody_to_split() -> None:
 )
 def test_what_can_work_is_let_through(policy: Any) -> None:
     assert why_unworkable(PolicySpec.model_validate(policy), NAMES) is None
-
-
-def test_a_decision_about_no_case_is_an_error_with_its_name() -> None:
-    assert by_case([CASE], [decide("ann", "a")]) == {"r1-1": [decide("ann", "a")]}
-    with pytest.raises(RecordError, match="a decision of 'ann' is about 'r1-2', which is no case"):
-        by_case([CASE], [decide("ann", "a", "r1-2")])

@@ -143,3 +143,12 @@ def test_a_run_works_on_its_own_copy_where_it_has_one(
     assert run_benchmark(spec, folder, root).folder == own
     by_folder = spec.model_copy(update={"benchmark": f"{root / 'mill'}@1"})
     assert run_benchmark(by_folder, folder, root).folder == own
+
+
+def test_a_name_that_no_file_can_have_is_no_benchmarks_name(tmp_path: Path) -> None:
+    spec = RoundSpec(
+        name="r", benchmark="s" * 5000, challenger={"kind": "local"}, auditors=("a",),
+        commit_to="run",
+    )  # fmt: skip
+    with pytest.raises(BenchmarkError):
+        run_benchmark(spec, tmp_path, tmp_path)
